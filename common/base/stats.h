@@ -1,0 +1,76 @@
+/* What a traffic entry did on one worker. The laws of the project are sums over these:
+ *
+ *     wanted = offered + not_offered[]      offered = succeeded + failed[]
+ *
+ * counted in connections; the same for requests in `request`. At the end nothing is open, so both
+ * hold exactly; during the run `open` is the difference of the second. One writer, read relaxed. */
+#ifndef BASE_STATS_H
+#define BASE_STATS_H
+
+#include <stdint.h>
+
+#include "hist.h"
+
+/* Why a due connection or request was not started. */
+#define NOT_OFFERED_TABLE(X)                                                                       \
+	X(NO_TUPLE, "no_tuple", "no free client address and port")                                 \
+	X(TX_FULL, "tx_full", "the port did not take the packets")                                 \
+	X(LATE, "late", "the worker could not keep up")                                            \
+	X(NO_CONN, "no_conn", "no memory for a connection, or for a request no idle connection")
+
+/* How a connection or request failed. */
+#define FAILED_TABLE(X)                                                                            \
+	X(TIMEOUT, "timeout", "no answer in time")                                                 \
+	X(RESET, "reset", "reset by the far end")                                                  \
+	X(REFUSED, "refused", "reset in answer to SYN")                                            \
+	X(STATUS, "status", "another HTTP status than expected")                                   \
+	X(PROTOCOL, "protocol", "malformed, too short, too long or closed too early")
+
+enum not_offered {
+#define X(id, name, help) NOT_OFFERED_##id,
+	NOT_OFFERED_TABLE(X)
+#undef X
+	NOT_OFFERED_COUNT
+};
+
+enum failed {
+#define X(id, name, help) FAILED_##id,
+	FAILED_TABLE(X)
+#undef X
+	FAILED_COUNT
+};
+
+struct tally {
+	uint64_t offered;
+	uint64_t not_offered[NOT_OFFERED_COUNT];
+	uint64_t succeeded;
+	uint64_t failed[FAILED_COUNT];
+};
+
+struct traffic_level {
+	struct tally connection; /* server: connections accepted and their ends */
+	struct tally request;    /* requests sent (client) or received (server) */
+	uint64_t established;    /* connections whose handshake completed */
+	uint64_t open;           /* connections open now: SYN sent or received, not yet ended */
+	uint64_t open_max;
+	uint64_t bits_rx, bits_tx; /* of this entry's frames, as bitsRx and bitsTx count */
+};
+
+struct traffic_stats {
+	_Alignas(64) struct traffic_level level;
+	struct hist connect, first_byte, response; /* of a client */
+};
+
+/* Names and help of the rows above. */
+extern const char *const not_offered_name[NOT_OFFERED_COUNT];
+extern const char *const not_offered_help[NOT_OFFERED_COUNT];
+extern const char *const failed_name[FAILED_COUNT];
+extern const char *const failed_help[FAILED_COUNT];
+
+/* to += from, every word, read relaxed; open_max adds (an upper bound over workers). */
+void traffic_level_add(struct traffic_level *to, const struct traffic_level *from);
+
+/* The same with the histograms. */
+void stats_merge(struct traffic_stats *to, const struct traffic_stats *from);
+
+#endif

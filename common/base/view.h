@@ -1,0 +1,43 @@
+/* What the worker found out about a received packet, once: its kind and where its parts are.
+ *
+ * view_parse() checks bounds, lengths and checksums and classifies; it changes nothing. A packet
+ * whose returned drop reason is not DROP_NONE has no valid view. */
+#ifndef BASE_VIEW_H
+#define BASE_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf_core.h>
+
+#include "drop.h"
+
+enum view_kind { VIEW_ARP, VIEW_ICMP, VIEW_TCP, VIEW_UDP, VIEW_KINDS };
+
+struct view {
+	uint16_t l3;          /* offset of the IP or ARP header from the start of the frame */
+	uint16_t l4;          /* offset of the TCP, UDP or ICMP header */
+	uint16_t payload;     /* offset of the payload; headers up to here lie in the first segment */
+	uint16_t payload_len; /* by the IP total length: Ethernet padding is not in it */
+	uint8_t kind;         /* enum view_kind */
+	uint8_t family;       /* 4 or 6 */
+};
+
+/* What a port accepts. */
+struct view_rule {
+	uint8_t mac[6];      /* own address */
+	uint8_t vlans;       /* tags every frame must carry, 0-2 */
+	uint16_t vlan_id[2]; /* outermost first, host order */
+	bool verify;         /* verify checksums in software */
+};
+
+/* Parse one frame. With a checksum verdict of the NIC in ol_flags that verdict is used. Returns
+ * DROP_NONE and fills view, or the reason for refusing. */
+enum drop view_parse(const struct rte_mbuf *, const struct view_rule *, struct view *);
+
+/* The same over a burst; for the common header shape this is one masked compare a packet. reason[i]
+ * and view[i] are written for every i. Returns how many were refused. */
+unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count, const struct view_rule *,
+			  struct view *view, uint8_t *reason);
+
+#endif

@@ -1,0 +1,148 @@
+/* The configuration as plain structs: what `config_load()` makes of a JSON file.
+ *
+ * Everything is checked and has its default filled in; nobody downstream looks at JSON. Times in ns,
+ * sizes in bytes, ports and VLAN ids in host order, rates as exact fractions. All memory belongs to
+ * the configuration and goes with config_free(). */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../base/err.h"
+#include "../base/pace.h"
+#include "../base/pool.h"
+
+#define CONFIG_UNLIMITED UINT32_MAX
+
+enum config_hugepages { HUGEPAGES_AUTO, HUGEPAGES_ON, HUGEPAGES_OFF };
+
+struct config_address { /* "100.64.12.155/24" */
+	uint8_t family;
+	uint8_t prefix;
+	u128 address;
+};
+
+struct config_port {
+	const char *name;
+	const char *device;
+	uint16_t *core; /* as the operating system numbers them; a core may be listed more than once */
+	unsigned cores;
+	struct config_address *address;
+	unsigned addresses;
+	u128 gateway; /* valid when has_gateway */
+	bool has_gateway;
+	bool has_gateway_mac;
+	uint8_t gateway_mac[6];
+	uint64_t resolve_timeout; /* "3s": how long ARP may take before the run is given up */
+	uint16_t mtu;             /* 576-9710 */
+	uint8_t vlans;            /* 0-2 tags, outermost first */
+	uint16_t vlan[2];
+	uint8_t tos;
+	bool verify_checksums; /* "verify_checksums": true */
+	bool checksum_offload; /* "checksum_offload": false: transmit checksums by the NIC */
+	uint16_t rx_descriptors, tx_descriptors;
+};
+
+enum traffic_kind { HTTP_CLIENT, HTTP_SERVER, TCP_CLIENT, TCP_SERVER };
+
+struct config_load {
+	struct rate cps, rps, bps; /* den 0: not set; num UINT64_MAX: "max" */
+	uint64_t concurrency;      /* 0: not set; UINT64_MAX: "max" */
+};
+
+struct config_header {
+	const char *name;
+	const char *value;
+};
+
+struct config_message { /* a request (client) or a response (server) */
+	const char *method; /* request: GET, HEAD or POST */
+	const char *path;
+	const char *host;
+	struct config_header *header; /* extra headers */
+	unsigned headers;
+	uint16_t status; /* response: what is sent; request of a client: what is expected, 0: any 2xx */
+	uint64_t body_size;
+};
+
+struct config_tcp {
+	uint16_t mss;             /* 0: MTU less headers */
+	uint32_t window;          /* receive window offered, "64Ki" */
+	uint64_t initial_rto;     /* "1s" */
+	uint8_t retries;          /* 0-15: 5 */
+	bool handshake_ack;       /* send the handshake's ACK on its own: 7 packets */
+	bool separate_fin;        /* send FIN on its own, not with the last data */
+};
+
+struct config_traffic {
+	const char *name;
+	enum traffic_kind kind;
+	unsigned port; /* index into config.port */
+	struct ip_pool clients;        /* server: absent = anyone */
+	struct port_pool client_ports;
+	struct ip_pool servers;
+	struct port_pool server_ports;
+	struct config_load load;
+	uint32_t requests_per_connection; /* CONFIG_UNLIMITED: until churned or drained */
+	uint64_t think_time;
+	uint64_t timeout;      /* for connect, and for each response: "5s" */
+	uint64_t idle_timeout; /* server: idle connections are closed after; 0 never: "0s" */
+	uint64_t catch_up;     /* how far a stalled schedule is caught up: "100ms" */
+	uint64_t max_connections; /* records reserved; 0: from the load */
+	struct config_message request, response;
+	struct config_tcp tcp;
+};
+
+enum expect_kind { EXPECT_MIN = 1, EXPECT_MAX = 2 };
+
+struct config_expect {
+	const char *metric; /* a path into the report, e.g. "traffic.web.achieved.cps" */
+	unsigned kinds;     /* EXPECT_MIN | EXPECT_MAX */
+	double min, max;
+};
+
+struct config {
+	const char *file; /* as given; "-" is standard input */
+	uint64_t duration, ramp, drain, seed;
+	enum config_hugepages hugepages;
+	uint64_t memory_limit; /* 0: none */
+	const char **eal;
+	unsigned eal_args;
+	uint64_t report_interval;
+	const char *report_json; /* NULL: none */
+	struct config_port *port;
+	unsigned ports;
+	struct config_traffic *traffic;
+	unsigned traffics;
+	struct config_expect *expect;
+	unsigned expects;
+	char *json;     /* the configuration as it was read, settings applied, as compact JSON: for the report */
+	void *storage;  /* of all the above; private */
+};
+
+/* What check needs to know of the machine; a test gives a made-up one. */
+struct config_machine {
+	unsigned cores; /* 0-based core numbers below this exist */
+};
+
+/* Read `file` ("-": stdin), apply the `set` arguments ("PATH=VALUE"), check everything. All errors go to
+ * `errors`, one line each as INTERFACE has them ("lab.json:5:17: ports[0].cores: expected ..., got 9").
+ * Returns 0, or -1 after at least one line. */
+int config_load(struct config *, const char *file, const char *const *set, unsigned sets,
+		const struct config_machine *, FILE *errors);
+void config_free(struct config *);
+
+/* Print the JSON Schema. */
+void config_schema(FILE *out);
+
+/* "http-client" etc. */
+const char *traffic_kind_name(enum traffic_kind);
+static inline bool traffic_is_client(enum traffic_kind kind)
+{
+	return kind == HTTP_CLIENT || kind == TCP_CLIENT;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* What a run measured, as the life cycle hands it to screen, report and verdict. */
+#ifndef RUN_RESULT_H
+#define RUN_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/counter.h"
+#include "../base/stats.h"
+#include "../config/config.h"
+#include "port.h"
+
+enum phase { PHASE_RESOLVE, PHASE_RAMP, PHASE_STEADY, PHASE_DRAIN, PHASE_DONE };
+
+/* Levels at one moment, summed over workers. Index of traffic[]: config->traffic[]. */
+struct snapshot {
+	uint64_t at; /* ns since the load began */
+	struct counters counters; /* group 9 filled in from the ports */
+	struct traffic_level *traffic;
+};
+
+struct worker_result {
+	uint16_t core;
+	unsigned port;
+	uint64_t busy_cycles, cycles; /* of the steady phase; busy: steps that did something */
+	uint64_t packets;             /* received and sent in the steady phase */
+};
+
+struct result {
+	const struct config *config;
+	int64_t started;           /* Unix time, s */
+	uint64_t ramp, steady, drain; /* lengths as they were, ns */
+	bool interrupted;          /* by SIGINT or SIGTERM before the end of the steady phase */
+	bool started_steady;       /* the steady phase was reached */
+	struct snapshot begin, end; /* of the steady phase, taken by the workers at its very ends */
+	struct snapshot total;      /* at the end of the run */
+	struct traffic_stats *traffic; /* at the end, merged over workers */
+	struct snapshot *interval;  /* levels at each interval's end, in order */
+	unsigned intervals;
+	struct port_stats *port;    /* per config->port[i] */
+	const struct port *ports;   /* NULL for `simulate` */
+	struct worker_result *worker;
+	unsigned workers;
+	uint64_t connections_bytes, connections_peak, mbufs_bytes, total_bytes;
+	double bytes_per_connection; /* connections_bytes at the peak / open then */
+};
+
+/* verdict.c: judge. verdict is "pass", "fail" or "invalid"; reasons are sentences, at least one unless pass. */
+struct verdict {
+	enum exit_code exit;
+	const char *word;
+	char **reason;
+	unsigned reasons;
+};
+int verdict_judge(struct verdict *, const struct result *, struct err *);
+void verdict_free(struct verdict *);
+
+/* report.c: the JSON report of INTERFACE, to a file ("-": stdout), written whole or not at all. */
+int report_write(const struct result *, const struct verdict *, const char *path, struct err *);
+
+/* screen.c: one interval on the screen, in one of the formats; and the final summary. */
+enum screen_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+struct screen {
+	FILE *out;
+	enum screen_format format;
+	bool quiet;
+	uint64_t lines; /* printed so far; private */
+};
+void screen_interval(struct screen *, const struct result *, const struct snapshot *before,
+		     const struct snapshot *now, const double *cpu_percent, enum phase);
+void screen_summary(struct screen *, const struct result *, const struct verdict *);
+
+#endif
