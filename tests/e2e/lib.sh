@@ -1,0 +1,251 @@
+#!/usr/bin/env bash
+# What the end-to-end tests share. A test begins with `. "$(dirname "$0")/lib.sh"` and is given the
+# onager binary as its argument. It works in a directory of its own ($work), in network namespaces
+# of its own, and whatever way it ends, the trap below ends the processes that it started by their
+# ids and removes directory and namespaces. Nothing sleeps for a fixed time: waiting is polling.
+#
+# Kernel peers share two cores with Onager's busy workers, so rates are low and limits wide; what is
+# compared are counts, not speeds.
+set -euo pipefail
+shopt -s inherit_errexit
+
+# Namespaces are called onager-PID-NAME. A test that was killed leaves some: remove those whose
+# process is gone.
+sweep() {
+	local ns owner pid
+
+	while read -r ns _; do
+		[[ $ns =~ ^onager-([0-9]+)- ]] || continue
+		owner=${BASH_REMATCH[1]}
+		[ "$owner" = $$ ] || ! [ -d "/proc/$owner" ] || continue
+		for pid in $(ip netns pids "$ns"); do
+			kill -KILL "$pid" 2>/dev/null || true
+		done
+		ip netns del "$ns" || true
+	done < <(ip netns list 2>/dev/null)
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	[ "${1:-}" = sweep ] || { echo "usage: lib.sh sweep" >&2; exit 2; }
+	[ "$(id -u)" = 0 ] && sweep
+	exit 0
+fi
+
+[ $# = 1 ] || { echo "usage: $0 ONAGER" >&2; exit 2; }
+onager=$(realpath "$1")
+source_dir=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+if [ "$(id -u)" != 0 ]; then
+	echo "$0 makes network namespaces: run it as root" >&2
+	[ -n "${CI:-}" ] && exit 1
+	exit 77 # ctest: skipped
+fi
+sweep
+work=$(mktemp -d /tmp/onager-e2e.XXXXXX)
+chmod 755 "$work"
+cd "$work"
+declare -A pid=()
+case_name=start
+
+finish_test() {
+	local status=$? name
+
+	trap - EXIT
+	for name in "${!pid[@]}"; do
+		kill -KILL "${pid[$name]}" 2>/dev/null || true
+	done
+	wait 2>/dev/null || true
+	if [ $status != 0 ]; then
+		echo "FAILED ($status): $case_name" >&2
+		for name in *.err *.out; do
+			[ -s "$name" ] && { echo "--- $name (its end)"; tail -n 25 "$name"; } >&2
+		done
+	fi
+	sweep
+	cd /
+	[ -n "${KEEP:-}" ] && echo "kept: $work" >&2 || rm -rf "$work"
+	exit $status
+}
+trap finish_test EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Begin a case: its name is printed, and again if it fails.
+case_is() {
+	case_name=$*
+	echo "- $*"
+}
+
+fail() {
+	echo "$case_name: $*" >&2
+	exit 1
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds; a failure of the test after that time.
+wait_for() {
+	local end=$((SECONDS + $1 + 1))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
+		sleep 0.05
+	done
+}
+
+# Network namespaces and cables between them.
+
+netns() { # NAME...
+	local name
+
+	for name in "$@"; do
+		ip netns add "onager-$$-$name"
+		in_ns "$name" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1 net.ipv4.ip_local_port_range="1024 65000"
+		in_ns "$name" ip link set lo up
+	done
+}
+
+in_ns() { # NAME COMMAND...
+	local name=$1
+
+	shift
+	ip netns exec "onager-$$-$name" "$@"
+}
+
+# cable NS1 IF1 ADDRESS1 NS2 IF2 ADDRESS2: a veth pair. An end that Onager uses has the address "-":
+# the kernel must not answer there. Checksums and segmentation are done in software, because what
+# the kernel leaves to a NIC that does not exist would be seen as wrong.
+cable() {
+	ip link add "$2" netns "onager-$$-$1" type veth peer name "$5" netns "onager-$$-$4"
+	cable_end "$1" "$2" "$3"
+	cable_end "$4" "$5" "$6"
+}
+
+cable_end() { # NS IF ADDRESS
+	in_ns "$1" ethtool -K "$2" tx off rx off tso off gso off gro off >/dev/null
+	[ "$3" = - ] || in_ns "$1" ip address add "$3" dev "$2"
+	in_ns "$1" ip link set "$2" up
+}
+
+# Processes in the background. Output goes to NAME.out and NAME.err.
+
+start() { # NAME NS|- COMMAND...
+	local name=$1 ns=$2
+
+	shift 2
+	if [ "$ns" = - ]; then
+		"$@" >"$name.out" 2>"$name.err" </dev/null &
+	else
+		ip netns exec "onager-$$-$ns" "$@" >"$name.out" 2>"$name.err" </dev/null &
+	fi
+	pid[$name]=$!
+}
+
+alive() { # NAME
+	kill -0 "${pid[$1]}" 2>/dev/null
+}
+
+gone() { # NAME
+	[ ! -d "/proc/${pid[$1]}" ] || grep -q '^State:.Z' "/proc/${pid[$1]}/status"
+}
+
+# finish NAME STATUS [SECONDS]: wait for its end and compare its exit status.
+finish() {
+	local status=0
+
+	wait_for "${3:-60}" gone "$1"
+	wait "${pid[$1]}" || status=$?
+	unset "pid[$1]"
+	[ "$status" = "$2" ] || fail "$1 exited with $status, expected $2"
+}
+
+stop() { # NAME [STATUS [SIGNAL]]
+	kill "-${3:-TERM}" "${pid[$1]}" 2>/dev/null || true
+	finish "$1" "${2:-0}" 10
+}
+
+# Onager
+
+# onager_run NAME NS|- FILE [ARGUMENT...]: in the background; the report is NAME.json. Interval
+# lines are JSON, ten a second, so that started() sees it run.
+onager_run() {
+	local name=$1 ns=$2 file=$3
+
+	shift 3
+	start "$name" "$ns" "$onager" run "$file" --report "$name.json" --format json \
+		--set report.interval=0.1s "$@"
+}
+
+started() { # NAME: the load has begun
+	alive "$1" || fail "$1 ended before its load began"
+	[ -s "$1.out" ]
+}
+
+# onager_exits STATUS ARGUMENT...: in the foreground, output in cmd.out and cmd.err.
+onager_exits() {
+	local want=$1 status=0
+
+	shift
+	timeout -k 5 60 "$onager" "$@" >cmd.out 2>cmd.err </dev/null || status=$?
+	[ $status = "$want" ] || fail "onager $* exited with $status, expected $want"
+}
+
+# expect REPORT FILTER...: every jq filter is true of the report.
+expect() {
+	local report=$1 filter
+
+	shift
+	[ -s "$report" ] || fail "$report: no report"
+	for filter in "$@"; do
+		jq -e "$filter" "$report" >jq.out 2>&1 && continue
+		jq -c '{verdict, reasons, traffic: (.traffic | map_values(del(.latency_us))),
+			total: (.total | with_entries(select(.value != 0)))}' "$report" >&2 || true
+		fail "$report: not true: $filter"
+	done
+}
+
+# The laws of the project, which hold in every report: connections and requests wanted are offered
+# or not, what is offered succeeds or fails, and a packet is accepted or dropped for a reason.
+laws() { # REPORT...
+	local report
+
+	for report in "$@"; do
+		expect "$report" \
+			'[.traffic[] | .wanted == .offered + ([.not_offered[]] | add)] | all' \
+			'[.traffic[] | .offered == .succeeded + ([.failed[]] | add)] | all' \
+			'[.traffic[].requests | select(.) | .offered == .succeeded + ([.failed[]] | add)] | all' \
+			'.total.pktRx == .total.accepted + ([.total.drops[]] | add)' \
+			'.total.skCon == 0' \
+			'.verdict == "pass" or (.reasons | length) > 0'
+	done
+}
+
+# says FILE REGEX: the text is there.
+says() {
+	grep -Eq -- "$2" "$1" || fail "$1 does not say /$2/: $(head -c 600 "$1")"
+}
+
+# Two configurations that most tests use. Further keys come by --set.
+
+# http_server FILE DEVICE ADDRESS/PREFIX SERVERS
+http_server() {
+	cat >"$1" <<-END
+	{
+	  "duration": "60s", "drain": "1s",
+	  "ports": [{"name": "s", "device": "$2", "cores": [0], "address": ["$3"]}],
+	  "traffic": [{"name": "web", "kind": "http-server", "servers": "$4", "server_ports": 80,
+	    "response": {"body": {"size": 100}}}]
+	}
+	END
+}
+
+# http_client FILE DEVICE ADDRESS/PREFIX CLIENTS SERVERS
+http_client() {
+	cat >"$1" <<-END
+	{
+	  "duration": "3s", "drain": "1s",
+	  "ports": [{"name": "c", "device": "$2", "cores": [1], "address": ["$3"]}],
+	  "traffic": [{"name": "web", "kind": "http-client", "clients": "$4", "servers": "$5",
+	    "server_ports": 80, "load": {"cps": 200}}]
+	}
+	END
+}
