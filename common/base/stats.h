@@ -12,32 +12,32 @@
 #include "hist.h"
 
 /* Why a due connection or request was not started. */
-#define NOT_OFFERED_TABLE(X)                                                                       \
-	X(NO_TUPLE, "no_tuple", "no free client address and port")                                 \
-	X(TX_FULL, "tx_full", "the port did not take the packets")                                 \
-	X(LATE, "late", "the worker could not keep up")                                            \
+#define NOT_OFFERED_TABLE(X)                                       \
+	X(NO_TUPLE, "no_tuple", "no free client address and port") \
+	X(TX_FULL, "tx_full", "the port did not take the packets") \
+	X(LATE, "late", "the worker could not keep up")            \
 	X(NO_CONN, "no_conn", "no memory for a connection, or for a request no idle connection")
 
 /* How a connection or request failed. */
-#define FAILED_TABLE(X)                                                                            \
-	X(TIMEOUT, "timeout", "no answer in time")                                                 \
-	X(RESET, "reset", "reset by the far end")                                                  \
-	X(REFUSED, "refused", "reset in answer to SYN")                                            \
-	X(STATUS, "status", "another HTTP status than expected")                                   \
+#define FAILED_TABLE(X)                                          \
+	X(TIMEOUT, "timeout", "no answer in time")               \
+	X(RESET, "reset", "reset by the far end")                \
+	X(REFUSED, "refused", "reset in answer to SYN")          \
+	X(STATUS, "status", "another HTTP status than expected") \
 	X(PROTOCOL, "protocol", "malformed, too short, too long or closed too early")
 
 enum not_offered {
 #define X(id, name, help) NOT_OFFERED_##id,
 	NOT_OFFERED_TABLE(X)
 #undef X
-	NOT_OFFERED_COUNT
+		NOT_OFFERED_COUNT
 };
 
 enum failed {
 #define X(id, name, help) FAILED_##id,
 	FAILED_TABLE(X)
 #undef X
-	FAILED_COUNT
+		FAILED_COUNT
 };
 
 struct tally {
@@ -66,6 +66,10 @@ extern const char *const not_offered_name[NOT_OFFERED_COUNT];
 extern const char *const not_offered_help[NOT_OFFERED_COUNT];
 extern const char *const failed_name[FAILED_COUNT];
 extern const char *const failed_help[FAILED_COUNT];
+
+/* Sums over all reasons. */
+uint64_t tally_not_offered(const struct tally *);
+uint64_t tally_failed(const struct tally *);
 
 /* to += from, every word, read relaxed; open_max adds (an upper bound over workers). */
 void traffic_level_add(struct traffic_level *to, const struct traffic_level *from);
