@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "../base/counter.h"
 #include "../base/stats.h"
@@ -14,10 +15,15 @@ enum phase { PHASE_RESOLVE, PHASE_RAMP, PHASE_STEADY, PHASE_DRAIN, PHASE_DONE };
 
 /* Levels at one moment, summed over workers. Index of traffic[]: config->traffic[]. */
 struct snapshot {
-	uint64_t at; /* ns since the load began */
+	uint64_t at;              /* ns since the load began */
 	struct counters counters; /* group 9 filled in from the ports */
 	struct traffic_level *traffic;
+	const double
+		*cpu_percent; /* of an interval: busy share of each worker in it; NULL: not known */
 };
+
+/* phase_name[PHASE_STEADY] is "steady", and so on. */
+extern const char *const phase_name[PHASE_DONE + 1];
 
 struct worker_result {
 	uint16_t core;
@@ -28,24 +34,25 @@ struct worker_result {
 
 struct result {
 	const struct config *config;
-	int64_t started;           /* Unix time, s */
+	int64_t started;              /* Unix time, s */
 	uint64_t ramp, steady, drain; /* lengths as they were, ns */
-	bool interrupted;          /* by SIGINT or SIGTERM before the end of the steady phase */
-	bool started_steady;       /* the steady phase was reached */
+	bool interrupted;             /* by SIGINT or SIGTERM before the end of the steady phase */
+	bool started_steady;          /* the steady phase was reached */
 	struct snapshot begin, end; /* of the steady phase, taken by the workers at its very ends */
 	struct snapshot total;      /* at the end of the run */
 	struct traffic_stats *traffic; /* at the end, merged over workers */
-	struct snapshot *interval;  /* levels at each interval's end, in order */
+	struct snapshot *interval;     /* levels at each interval's end, in order */
 	unsigned intervals;
-	struct port_stats *port;    /* per config->port[i] */
-	const struct port *ports;   /* NULL for `simulate` */
+	struct port_stats *port;  /* per config->port[i] */
+	const struct port *ports; /* NULL for `simulate` */
 	struct worker_result *worker;
 	unsigned workers;
 	uint64_t connections_bytes, connections_peak, mbufs_bytes, total_bytes;
 	double bytes_per_connection; /* connections_bytes at the peak / open then */
 };
 
-/* verdict.c: judge. verdict is "pass", "fail" or "invalid"; reasons are sentences, at least one unless pass. */
+/* verdict.c: judge. verdict is "pass", "fail" or "invalid"; reasons are sentences, at least one
+ * unless pass. */
 struct verdict {
 	enum exit_code exit;
 	const char *word;
@@ -58,13 +65,17 @@ void verdict_free(struct verdict *);
 /* report.c: the JSON report of INTERFACE, to a file ("-": stdout), written whole or not at all. */
 int report_write(const struct result *, const struct verdict *, const char *path, struct err *);
 
-/* screen.c: one interval on the screen, in one of the formats; and the final summary. */
+/* screen.c: one interval on the screen, in one of the formats (quiet: nothing); and the final
+ * summary. Numbers are those of the report's `intervals`: differences between two snapshots, levels
+ * for skCon and for the ports' own counters. Of the result only config and workers are read during
+ * the run; cpu_percent has one value per worker, NULL when not known. With the report on standard
+ * output, `out` had better be stderr. Write errors stay in `out` (ferror). */
 enum screen_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 struct screen {
 	FILE *out;
 	enum screen_format format;
 	bool quiet;
-	uint64_t lines; /* printed so far; private */
+	uint64_t lines; /* intervals printed so far; private */
 };
 void screen_interval(struct screen *, const struct result *, const struct snapshot *before,
 		     const struct snapshot *now, const double *cpu_percent, enum phase);
