@@ -165,20 +165,21 @@ stop() { # NAME [STATUS [SIGNAL]]
 
 # Onager
 
-# onager_run NAME NS|- FILE [ARGUMENT...]: in the background; the report is NAME.json. Interval
-# lines are JSON, ten a second, so that started() sees it run.
+# onager_run NAME NS|- FILE [ARGUMENT...]: in the background; the report is NAME.report. Interval
+# lines are JSON, ten a second, so that await() sees it run.
 onager_run() {
 	local name=$1 ns=$2 file=$3
 
 	shift 3
-	start "$name" "$ns" "$onager" run "$file" --report "$name.json" --format json \
+	start "$name" "$ns" "$onager" run "$file" --report "$name.report" --format json \
 		--set report.interval=0.1s "$@"
 }
 
-started() { # NAME: the load has begun
+await() { # NAME: until its load has begun
+	wait_for 10 begun "$1"
 	alive "$1" || fail "$1 ended before its load began"
-	[ -s "$1.out" ]
 }
+begun() { [ -s "$1.out" ] || gone "$1"; }
 
 # onager_exits STATUS ARGUMENT...: in the foreground, output in cmd.out and cmd.err.
 onager_exits() {
@@ -189,9 +190,9 @@ onager_exits() {
 	[ $status = "$want" ] || fail "onager $* exited with $status, expected $want"
 }
 
-# expect REPORT FILTER...: every jq filter is true of the report.
+# expect NAME FILTER...: every jq filter is true of the report of that run.
 expect() {
-	local report=$1 filter
+	local report=$1.report filter
 
 	shift
 	[ -s "$report" ] || fail "$report: no report"
@@ -205,11 +206,11 @@ expect() {
 
 # The laws of the project, which hold in every report: connections and requests wanted are offered
 # or not, what is offered succeeds or fails, and a packet is accepted or dropped for a reason.
-laws() { # REPORT...
-	local report
+laws() { # NAME...
+	local name
 
-	for report in "$@"; do
-		expect "$report" \
+	for name in "$@"; do
+		expect "$name" \
 			'[.traffic[] | .wanted == .offered + ([.not_offered[]] | add)] | all' \
 			'[.traffic[] | .offered == .succeeded + ([.failed[]] | add)] | all' \
 			'[.traffic[].requests | select(.) | .offered == .succeeded + ([.failed[]] | add)] | all' \

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Two processes over a memif: nothing but a socket file between them.
+# Also under the sanitizers.
+. "$(dirname "$0")/lib.sh"
+
+memif() { # ROLE ID
+	echo "net_memif$2,role=$1,id=$2,socket=$work/memif.sock,socket-abstract=no"
+}
+http_server server.json "$(memif server 0)" 10.9.0.2/24 48.0.0.1-48.0.0.4
+http_client client.json "$(memif client 0)" 10.9.0.1/24 16.0.0.0/24 48.0.0.1-48.0.0.4
+
+pair() { # EXIT ARGUMENT OF THE CLIENT...
+	local want=$1
+
+	shift
+	onager_run server - server.json --set ports.0.gateway=10.9.0.1
+	onager_run client - client.json --set ports.0.gateway=10.9.0.2 "$@"
+	finish client "$want" 30
+	stop server
+	laws client server
+}
+
+case_is "short connections: as many arrive as leave, nothing is repeated"
+pair 0 --set traffic.0.load.cps=2000
+expect client '.verdict == "pass"' '.traffic.web.offered == 6000' \
+	'.traffic.web.succeeded == 6000' '.total.synRt + .total.finRt + .total.pushRt == 0'
+expect server '.traffic.web.offered == 6000' '.traffic.web.succeeded == 6000' \
+	'.total.synRt + .total.finRt + .total.pushRt == 0' '.total.tcpDrop == 0'
+[ "$(jq .total.tcpTx client.report)" = "$(jq .total.tcpRx server.report)" ] ||
+	fail "segments lost on the way to the server"
+[ "$(jq .total.tcpTx server.report)" = "$(jq .total.tcpRx client.report)" ] ||
+	fail "segments lost on the way to the client"
+
+case_is "long connections and large responses"
+pair 0 --set 'traffic.0.load={"concurrency": 200}' --set traffic.0.requests_per_connection=max \
+	--set traffic.0.think_time=20ms
+expect client '.verdict == "pass"' '.traffic.web.offered == 200' \
+	'.traffic.web.requests.succeeded >= 10000'

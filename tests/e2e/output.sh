@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Where output goes: standard output and files, whole or with an error; formats that programs read.
+# Also under the sanitizers.
+. "$(dirname "$0")/lib.sh"
+
+cat >loop.json <<'END'
+{
+  "duration": "1s", "drain": "1s", "report": {"interval": "0.2s"},
+  "ports": [
+    {"name": "c", "device": "loop:0", "cores": [1], "address": ["10.0.0.1/24"], "gateway": "10.0.0.2"},
+    {"name": "s", "device": "loop:0", "cores": [0], "address": ["10.0.0.2/24"], "gateway": "10.0.0.1"}],
+  "traffic": [
+    {"name": "web", "port": "c", "kind": "http-client", "clients": "16.0.0.1-16.0.0.9",
+      "servers": "48.0.0.1", "load": {"cps": 200}},
+    {"name": "site", "port": "s", "kind": "http-server", "servers": "48.0.0.1"}]
+}
+END
+
+case_is "text: every counter's name, and the verdict; nothing on stderr"
+onager_exits 0 run loop.json --report cmd.report
+for name in pktRx bitsTx dropTx tcpRx arpTx synRx rstTx pushRt skOpen skCon httpGet http2XX imissed; do
+	says cmd.out "$name"
+done
+says cmd.out '[Pp]ass'
+[ ! -s cmd.err ] || fail "on stderr: $(cat cmd.err)"
+laws cmd
+
+case_is "a report on standard output is nothing but the report"
+onager_exits 0 run loop.json --quiet --report -
+jq -e '.verdict == "pass" and .traffic.web.succeeded == 200' cmd.out >jq.out ||
+	fail "standard output is not a report: $(head -c 300 cmd.out)"
+
+case_is "JSON lines: each interval is an object, and they add up to the total"
+onager_exits 0 run loop.json --format json --report cmd.report
+jq -se 'length >= 5 and all(has("pktRx"))' cmd.out >jq.out || fail "not JSON lines"
+laws cmd
+expect cmd '[.intervals[].skOpen] | add == 400'
+
+case_is "CSV: a header, then as many fields in every line"
+onager_exits 0 run loop.json --format csv
+python3 - <<'END' || fail "not CSV"
+import csv
+rows = list(csv.reader(open("cmd.out")))
+assert len(rows) >= 6 and "pktRx" in rows[0], rows[:1]
+assert all(len(row) == len(rows[0]) for row in rows), [len(row) for row in rows]
+[float(x) for x in rows[1] if x.replace(".", "").isdigit()]
+END
+
+case_is "quiet: the result alone"
+onager_exits 0 run loop.json --quiet
+[ "$(wc -l <cmd.out)" -lt 60 ] && ! grep -q remaining cmd.out || fail "intervals in spite of --quiet"
+
+case_is "standard input is a configuration"
+"$onager" run - --quiet --report in.report <loop.json >cmd.out || fail "exit $?"
+laws in
+"$onager" check - <loop.json >cmd.out || fail "exit $?"
+
+case_is "a report that cannot be written is an error, and leaves no half"
+onager_exits 4 run loop.json --quiet --report /dev/full
+says cmd.err 'No space left'
+onager_exits 4 run loop.json --quiet --report nosuch/dir/report.json
+says cmd.err 'nosuch/dir'
+echo old >kept.report
+onager_exits 4 run loop.json --set ports.0.device=if:nosuch --set ports.1.device=if:nosuch2 \
+	--report kept.report
+[ "$(cat kept.report)" = old ] || fail "a report that was there is gone"
+
+case_is "a full disk as standard output"
+for command in "run loop.json" "check loop.json" schema devices "help run" --version; do
+	status=0
+	# shellcheck disable=SC2086
+	timeout 30 "$onager" $command >/dev/full 2>cmd.err || status=$?
+	[ $status = 4 ] || fail "onager $command >/dev/full: exit $status, expected 4"
+	says cmd.err 'No space left'
+done
+
+case_is "a reader that goes away"
+for command in "run loop.json" "check loop.json" schema devices "help run"; do
+	# shellcheck disable=SC2086
+	status=$( (timeout 30 "$onager" $command 2>cmd.err; echo $? >status) | head -n 1 >/dev/null
+		cat status)
+	case $status in
+	0 | 4 | 141) ;;
+	*) fail "onager $command | head: exit $status: $(head -n 3 cmd.err)" ;;
+	esac
+done

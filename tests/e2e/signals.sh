@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SIGTERM and SIGINT at any moment: drain, report, and exit within two seconds.
+# Also under the sanitizers.
+. "$(dirname "$0")/lib.sh"
+
+cat >loop.json <<'END'
+{
+  "duration": "30s", "ramp": "1s", "drain": "20s",
+  "ports": [
+    {"name": "c", "device": "loop:0", "cores": [1], "address": ["10.0.0.1/24"], "gateway": "10.0.0.2"},
+    {"name": "s", "device": "loop:0", "cores": [0], "address": ["10.0.0.2/24"], "gateway": "10.0.0.1"}],
+  "traffic": [
+    {"name": "web", "port": "c", "kind": "http-client", "clients": "16.0.0.1-16.0.0.9",
+      "servers": "48.0.0.1", "load": {"cps": 500}, "requests_per_connection": 5, "think_time": "0.2s"},
+    {"name": "site", "port": "s", "kind": "http-server", "servers": "48.0.0.1"}]
+}
+END
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+# Exit 3 before anything was measured, then 0: what was measured is judged.
+for signal in TERM INT; do
+	for delay in 0 0.02 0.1 0.3 0.7 1.2 2 3.3; do
+		case_is "SIG$signal after $delay s"
+		rm -f run.report
+		# A shell's background job ignores SIGINT; this wrapper restores it.
+		start run - env --default-signal=INT "$onager" run loop.json --report run.report
+		sleep "$delay"
+		begin=$(now_ms)
+		kill "-$signal" "${pid[run]}"
+		wait_for 5 gone run
+		took=$(($(now_ms) - begin))
+		status=0
+		wait "${pid[run]}" || status=$?
+		unset "pid[run]"
+		[ $took -le 2000 ] || fail "it took $took ms to end"
+		if [ $delay = 0 ] && [ $status -ge 128 ]; then
+			continue # it had not even begun to listen for signals
+		fi
+		[ $status = 0 ] || [ $status = 3 ] || fail "exit $status"
+		case $delay in
+		2 | 3.3) [ $status = 0 ] || fail "exit $status after it had measured" ;;
+		esac
+		if [ -e run.report ]; then
+			laws run
+			expect run '.interrupted' '.verdict != "fail"' \
+				'.reasons | join(" ") | test("interrupted")'
+		else
+			[ "$delay" = 0 ] || [ "$delay" = 0.02 ] || [ "$delay" = 0.1 ] ||
+				fail "no report"
+		fi
+	done
+done
+
+case_is "a second signal ends it at once"
+start run - env --default-signal=INT "$onager" run loop.json
+sleep 2
+kill -INT "${pid[run]}"
+kill -INT "${pid[run]}"
+begin=$(now_ms)
+wait_for 2 gone run
+[ $(($(now_ms) - begin)) -le 500 ] || fail "not at once"
+status=0
+wait "${pid[run]}" || status=$?
+unset "pid[run]"
+[ $status != 0 ] || fail "exit 0"
+
+case_is "a server that waits for clients ends in order"
+jq '.ports |= [.[1]] | .traffic |= [.[1]] | .ports[0].device = "net_null0" |
+	.ports[0].gateway_mac = "02:00:00:00:00:01"' loop.json >server.json
+start run - "$onager" run server.json --report run.report
+sleep 1.5
+stop run 0
+laws run
+expect run '.verdict == "pass"'

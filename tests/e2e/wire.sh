@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The wire of clean runs, read by tshark in a bridge between client and server: no packet malformed,
+# no checksum wrong, nothing repeated, and six packets a connection.
+. "$(dirname "$0")/lib.sh"
+
+netns c w s
+cable c c0 - w wc -
+cable s s0 - w ws -
+in_ns w ip link add br0 type bridge mcast_snooping 0
+in_ns w ip link set wc master br0
+in_ns w ip link set ws master br0
+in_ns w ip link set br0 up
+http_server server.json if:s0 10.9.0.2/24 10.9.0.2-10.9.0.3
+http_client client.json if:c0 10.9.0.1/24 10.9.0.10-10.9.0.19 10.9.0.2-10.9.0.3
+
+read_wire() { # TSHARK ARGUMENT...
+	tshark -n -r wire.pcap -o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE "$@" 2>tshark.err
+}
+# record NAME=VALUE...: a run with these --set for the client; wire.pcap is what crossed the bridge.
+record() {
+	local set=()
+
+	rm -f wire.pcap
+	start tcpdump w tcpdump -n -i wc -s 200 -U -B 32768 -w wire.pcap
+	wait_for 5 test -s wire.pcap
+	onager_run server s server.json "${server_set[@]}"
+	await server
+	for name in "$@"; do set+=(--set "$name"); done
+	onager_run client c client.json --set traffic.0.load.cps=100 --duration 2s "${set[@]}"
+	finish client 0 30
+	stop server
+	stop tcpdump
+	grep -q '^0 packets dropped by kernel' tcpdump.err || fail "tcpdump lost packets"
+	laws client server
+	expect client '.verdict == "pass"'
+}
+# A remark of tshark's: malformed, checksum, any TCP analysis flag, any expert warning. Frames cut
+# by tcpdump cannot be checksummed; the checksum is "unverified" then.
+is_clean() {
+	read_wire -Y '_ws.malformed || ip.checksum.status == "Bad" || tcp.checksum.status == "Bad" ||
+		icmp.checksum.status == "Bad" || tcp.analysis.flags || _ws.expert.severity >= "Warning"' \
+		>remarks.out
+	[ ! -s remarks.out ] || fail "remarks of tshark: $(head -n 5 remarks.out)"
+}
+count() { # FILTER NUMBER
+	local got
+
+	got=$(read_wire -Y "$1" | wc -l)
+	[ "$got" = "$2" ] || fail "$got packets are '$1', expected $2"
+}
+server_set=()
+
+case_is "short connections: six packets each, in the known order"
+record
+is_clean
+count 'tcp.checksum.status == "Good"' 1200
+count 'tcp.flags.syn == 1 && tcp.flags.ack == 0' 200
+count 'tcp.flags.reset == 1' 0
+read_wire -Y tcp -T fields -e tcp.stream -e tcp.flags.str |
+	awk '{ gsub(/[^A-Z]/, "", $2); shape[$1] = shape[$1] " " $2 } END { for (s in shape) print shape[s] }' |
+	sort | uniq -c >shapes.out
+[ "$(wc -l <shapes.out)" = 1 ] || fail "connections differ: $(cat shapes.out)"
+says shapes.out '^ *200 +S AS AP AP?F AF A$'
+[ "$(jq .total.pktTx client.report)" = "$(read_wire -Y 'ip.src != 10.9.0.2 && ip.src != 10.9.0.3 ||
+	arp.src.proto_ipv4 == 10.9.0.1' | wc -l)" ] ||
+	[ "$(jq .total.tcpTx client.report)" = 600 ] || fail "pktTx is not what crossed the wire"
+
+case_is "evenly spaced: no two connections of a hundred a second closer than half their distance"
+read_wire -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' -T fields -e frame.time_relative >syn.out
+awk 'NR > 1 { gap[NR] = $1 - last } { last = $1 }
+	END { for (i in gap) if (gap[i] < 0.005) close++
+	print close + 0; exit close > NR / 10 }' syn.out >close.out || fail "$(cat close.out) of 199 gaps"
+
+case_is "a separate ACK of the handshake and a separate FIN, by key"
+server_set=(--set traffic.0.tcp.separate_fin=true)
+record traffic.0.tcp.handshake_ack=true
+is_clean
+count tcp 1600
+server_set=()
+
+case_is "keep-alive: two packets a request, clean to the end"
+record traffic.0.requests_per_connection=10 traffic.0.load.cps=20
+is_clean
+count 'http.request' 400
+count 'http.response' 400
+count 'tcp.flags.reset == 1' 0
+
+case_is "pages of 21 kB and POSTs of 5 kB"
+server_set=(--set traffic.0.response.body.size=21000)
+record traffic.0.load.cps=20
+is_clean
+server_set=()
+record 'traffic.0.request={"method": "POST", "body": {"size": 5000}}' traffic.0.load.cps=20
+is_clean
+
+case_is "raw payloads of tcp-client and tcp-server"
+server_set=(--set traffic.0.kind=tcp-server --set 'traffic.0.response={"size": 300}')
+record traffic.0.kind=tcp-client 'traffic.0.request={"size": 40}' traffic.0.load.cps=50
+is_clean
+count tcp 600
