@@ -2,6 +2,8 @@
 #ifndef RUN_MEMORY_H
 #define RUN_MEMORY_H
 
+#include <stdint.h>
+
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../config/config.h"
@@ -19,7 +21,10 @@ int memory_arena_open(struct memory_arena *, size_t size, int socket, enum confi
 		      struct err *);
 void memory_arena_close(struct memory_arena *);
 
-/* Resident bytes of this process (/proc/self/statm, hugepages included). */
+/* How many hugepages of page_size bytes are free on a node (-1: on all together). */
+uint64_t memory_hugepages_free(uint64_t page_size, int socket);
+
+/* Resident bytes of this process, explicit hugepages included. */
 uint64_t memory_resident(void);
 
 #endif
