@@ -37,7 +37,7 @@ await killed
 stop killed 137 KILL
 find /dev/hugepages /dev/shm /run /var/run /tmp -xdev -maxdepth 3 -path "$work" -prune -o -print \
 	2>/dev/null | sort >after.list
-! comm -13 before.list after.list | grep -Ei 'dpdk|rte|onager|hugepage' >left.list ||
+! comm -13 before.list after.list | grep -Ei 'dpdk|rtemap|hugetlb|hugepages' >left.list ||
 	fail "left behind: $(cat left.list)"
 onager_run next - loop.json
 finish next 0
