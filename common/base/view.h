@@ -15,10 +15,10 @@
 enum view_kind { VIEW_ARP, VIEW_ICMP, VIEW_TCP, VIEW_UDP, VIEW_KINDS };
 
 struct view {
-	uint16_t l3;          /* offset of the IP or ARP header from the start of the frame */
-	uint16_t l4;          /* offset of the TCP, UDP or ICMP header */
-	uint16_t payload;     /* offset of the payload; headers up to here lie in the first segment */
-	uint16_t payload_len; /* by the IP total length: Ethernet padding is not in it */
+	uint16_t l3;      /* offset of the IP or ARP header from the start of the frame */
+	uint16_t l4;      /* offset of the TCP, UDP or ICMP header */
+	uint16_t payload; /* offset of the payload; headers up to here lie in the first segment */
+	uint16_t payload_len; /* by the IP total length (UDP: its own): no Ethernet padding in it */
 	uint8_t kind;         /* enum view_kind */
 	uint8_t family;       /* 4 or 6 */
 };
@@ -29,10 +29,15 @@ struct view_rule {
 	uint8_t vlans;       /* tags every frame must carry, 0-2 */
 	uint16_t vlan_id[2]; /* outermost first, host order */
 	bool verify;         /* verify checksums in software */
+	/* Also accept a TCP or UDP checksum field that holds the pseudo-header's sum alone: how a
+	 * kernel on this machine leaves it to a device that then does not compute it (veth, tap).
+	 * Such a field says nothing about the payload: do not derive a reply's checksum from it. */
+	bool partial;
 };
 
-/* Parse one frame. With a checksum verdict of the NIC in ol_flags that verdict is used. Returns
- * DROP_NONE and fills view, or the reason for refusing. */
+/* Parse one frame. With a checksum verdict of the NIC in ol_flags that verdict is used (ICMP is
+ * always summed here). Returns DROP_NONE and fills view, or the reason for refusing; ETH_SHORT also
+ * when headers are not all in the first segment. */
 enum drop view_parse(const struct rte_mbuf *, const struct view_rule *, struct view *);
 
 /* The same over a burst; for the common header shape this is one masked compare a packet. reason[i]
