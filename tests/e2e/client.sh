@@ -46,22 +46,25 @@ backend back
 END
 start nginx k nginx -p "$work" -e "$work/nginx-error.log" -c "$work/nginx.conf"
 start haproxy k haproxy -db -f haproxy.cfg
-answers() { in_ns k curl -sf -m 1 -o body "http://10.9.0.1:$1/"; }
+answers() { in_ns k curl -sf -m 1 -o fetched "http://10.9.0.1:$1/"; }
 wait_for 10 answers 80
 wait_for 10 answers 8080
 
 http_client client.json if:c0 10.9.0.2/24 10.9.0.10-10.9.0.19 10.9.0.1
 run=0
-# measure ARGUMENT...: run the client; its report is $report, nginx's log of it access.log.
+# measure EXIT ARGUMENT...: run the client; its report is $report, nginx's log of it access.log.
 measure() {
+	local want=$1
+
+	shift
 	run=$((run + 1))
 	report=run$run
 	: >access.log
 	onager_run run$run c client.json "$@"
-	finish run$run "${status:-0}" 40
+	finish run$run "$want" 40
 	laws $report
 }
-logged() { # WHAT AWK-EXPRESSION: lines of the log for which it is true
+logged() { # AWK-EXPRESSION: lines of the log for which it is true
 	awk "$1" access.log | wc -l
 }
 same() { # WHAT GOT WANT
@@ -69,7 +72,7 @@ same() { # WHAT GOT WANT
 }
 
 case_is "short connections, each seen by nginx"
-measure
+measure 0
 expect $report '.verdict == "pass"' '.traffic.web.offered == 600' '.traffic.web.succeeded == 600' \
 	'.traffic.web.requests.succeeded == 600' '.total.http2XX == 600' '.total.synRt == 0' \
 	'.total.pushRt == 0' '.total.finRt == 0' '.traffic.web.latency_us.response.count == 600'
@@ -78,20 +81,20 @@ no_sockets() { [ -z "$(in_ns k ss -Htn state connected exclude time-wait '( spor
 wait_for 5 no_sockets
 
 case_is "keep-alive: ten requests a connection"
-measure --set traffic.0.requests_per_connection=10 --set traffic.0.load.cps=50
+measure 0 --set traffic.0.requests_per_connection=10 --set traffic.0.load.cps=50
 expect $report '.verdict == "pass"' '.traffic.web.succeeded == 150' \
 	'.traffic.web.requests.succeeded == 1500'
 same "requests" "$(logged '$4 == 200')" 1500
 same "connections" "$(awk '{ print $2 }' access.log | sort -u | wc -l)" 150
 
 case_is "concurrency with think time"
-measure --set 'traffic.0.load={"concurrency": 100}' --set traffic.0.think_time=50ms
+measure 0 --set 'traffic.0.load={"concurrency": 100}' --set traffic.0.think_time=50ms
 expect $report '.verdict == "pass"' '.traffic.web.offered == 100' \
 	'.traffic.web.achieved.concurrency >= 99' '.traffic.web.requests.succeeded > 1000'
 wait_for 5 no_sockets
 
 case_is "a server that closes after five requests is not at fault"
-measure --set traffic.0.server_ports=81 --set traffic.0.requests_per_connection=10 \
+measure 0 --set traffic.0.server_ports=81 --set traffic.0.requests_per_connection=10 \
 	--set traffic.0.load.cps=50
 expect $report '.verdict == "pass"' '.traffic.web.offered == 150' \
 	'.traffic.web.requests.succeeded == 750'
@@ -101,26 +104,26 @@ for set in '{"method": "HEAD", "path": "/page.html"}' \
 	'{"method": "POST", "path": "/post", "body": {"size": 100000}}' \
 	'{"path": "/empty"}' '{"path": "/page.html"}' \
 	'{"path": "/gzip", "headers": {"Accept-Encoding": "gzip"}}'; do
-	measure --set "traffic.0.request=$set" --set traffic.0.load.cps=50 --duration 1s \
+	measure 0 --set "traffic.0.request=$set" --set traffic.0.load.cps=50 --duration 1s \
 		--set traffic.0.requests_per_connection=2
 	expect $report '.verdict == "pass"' '.traffic.web.succeeded == 50' \
 		'.traffic.web.requests.succeeded == 100'
 	same "requests of $set" "$(logged '$4 ~ /^20/')" 100
 done
-measure --set 'traffic.0.request={"path": "/big.bin"}' --set traffic.0.load.cps=5 --duration 2s
+measure 0 --set 'traffic.0.request={"path": "/big.bin"}' --set traffic.0.load.cps=5 --duration 2s
 expect $report '.verdict == "pass"' '.traffic.web.requests.succeeded == 10'
 same "bytes served" "$(logged '$5 == 3000000')" 10
 
 case_is "a 404 of the right length is a failure, unless it is what was asked for"
-status=1 measure --set 'traffic.0.request={"path": "/none"}' --duration 1s
+measure 1 --set 'traffic.0.request={"path": "/none"}' --duration 1s
 expect $report '.verdict == "fail"' '.traffic.web.failed.status == 200' \
 	'.traffic.web.succeeded == 0' '.total.http4XX == 200' '.reasons | join(" ") | test("status")'
-measure --set 'traffic.0.request={"path": "/none", "status": 404}' --duration 1s
+measure 0 --set 'traffic.0.request={"path": "/none", "status": 404}' --duration 1s
 expect $report '.verdict == "pass"' '.traffic.web.succeeded == 200'
 
 case_is "through haproxy, keep-alive and not"
-measure --set traffic.0.server_ports=8080
+measure 0 --set traffic.0.server_ports=8080
 expect $report '.verdict == "pass"' '.traffic.web.succeeded == 600'
-measure --set traffic.0.server_ports=8080 --set traffic.0.requests_per_connection=10 \
+measure 0 --set traffic.0.server_ports=8080 --set traffic.0.requests_per_connection=10 \
 	--set traffic.0.load.cps=50
 expect $report '.verdict == "pass"' '.traffic.web.requests.succeeded == 1500'
