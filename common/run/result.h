@@ -18,8 +18,7 @@ struct snapshot {
 	uint64_t at;              /* ns since the load began */
 	struct counters counters; /* group 9 filled in from the ports */
 	struct traffic_level *traffic;
-	const double
-		*cpu_percent; /* of an interval: busy share of each worker in it; NULL: not known */
+	const double *cpu_percent; /* of an interval: how busy each worker was; NULL: not known */
 };
 
 /* phase_name[PHASE_STEADY] is "steady", and so on. */

@@ -1,0 +1,45 @@
+/* Numbers as text, the same in report, verdict and screen. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *report_number(char *text, double real)
+{
+	char *end = text + snprintf(text, REPORT_NUMBER_MAX, "%.6f", real);
+
+	if (!strchr(text, '.'))
+		return text;
+	while (end[-1] == '0')
+		*--end = '\0';
+	if (end[-1] == '.')
+		*--end = '\0';
+	return strcmp(text, "-0") ? text : "0";
+}
+
+const char *report_thousands(char *text, uint64_t value)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	char *at = text;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*at++ = ',';
+		*at++ = digits[i];
+	}
+	*at = '\0';
+	return text;
+}
+
+const char *report_counts(char *text, const uint64_t *count, const char *const *name, unsigned n)
+{
+	char *at = text;
+
+	*text = '\0';
+	for (unsigned i = 0; i < n; i++)
+		if (count[i])
+			at += sprintf(at, "%s%" PRIu64 " %s", at == text ? "" : ", ", count[i],
+				      name[i]);
+	return text;
+}

@@ -1,0 +1,432 @@
+/* The verdict: was it the device under test, or the tester?
+ *
+ * Two kinds of reasons are collected.
+ *
+ * Faults, of the device under test:
+ *   - a criterion of `expect` is not met, or names what the report does not have;
+ *   - a client's connection or request failed in a way that no criterion speaks about. A criterion
+ *     on traffic.X.failed.KIND speaks about that kind, one on httpErr about wrong and malformed
+ *     responses, one on skErr or traffic.X.succeeded about all.
+ *
+ * Limits, of the generator: more than 0.1 % of the wanted load was not offered (late, tx_full,
+ * no_conn; no_tuple when nothing failed, for failed connections hold their tuples), of the packets
+ * sent was given up, or of those received was lost in the port; a numeric target was missed by 1 %
+ * while a worker was busy more than 95 % of the time; or a client offered nothing. A load with
+ * "max" in it asks for as much as there is: of these only `late` counts.
+ *
+ * Which decides, when there are both? fail, if a criterion with `max` or on a metric that does not
+ * exist is not met, or if more than 1 % of a client's connections or requests failed: no overload
+ * of the generator explains that away. Otherwise invalid: a generator at its limit misses minima
+ * and loses a few connections by itself.
+ *
+ * A run interrupted before the steady phase is invalid and not judged further; later, it is judged
+ * by what it measured, with a remark. Servers alone pass unless a criterion says otherwise, also
+ * when interrupted. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+#define BUSY_PERCENT 95
+#define TARGET_SHARE 0.99
+
+struct list {
+	char **text;
+	unsigned count;
+	bool failed; /* no memory */
+};
+
+struct judge {
+	const struct result *r;
+	struct list faults, limits, remarks;
+	bool decisive; /* a fault that no limit explains away */
+	bool clients;
+};
+
+static void list_add(struct list *list, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void list_add(struct list *list, const char *format, ...)
+{
+	char **grown = realloc(list->text, (list->count + 1) * sizeof(*grown));
+	size_t size;
+	va_list args;
+	FILE *out;
+
+	if (grown)
+		list->text = grown;
+	out = grown ? open_memstream(&grown[list->count], &size) : NULL;
+	if (!out) {
+		list->failed = true;
+		return;
+	}
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	list->failed |= fclose(out) != 0;
+	list->count++;
+}
+
+static void list_free(struct list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		free(list->text[i]);
+	free(list->text);
+}
+
+static bool over_permille(uint64_t part, uint64_t whole)
+{
+	return (double)part * 1000 > (double)whole;
+}
+
+/* Limits of the generator. */
+
+static bool rate_is_numeric(struct rate rate)
+{
+	return rate.den && !rate_is_max(rate);
+}
+
+static bool load_has_max(const struct config_load *load)
+{
+	return rate_is_max(load->cps) || rate_is_max(load->rps) || rate_is_max(load->bps) ||
+	       load->concurrency == UINT64_MAX;
+}
+
+static const char *launch_advice(enum not_offered reason, bool requests)
+{
+	switch (reason) {
+	case NOT_OFFERED_NO_TUPLE:
+		return "no client address and port was free: enlarge clients, client_ports or "
+		       "server_ports, or lower the load";
+	case NOT_OFFERED_TX_FULL:
+		return "the port did not take the packets: give it more cores or tx_descriptors, "
+		       "or lower the load";
+	case NOT_OFFERED_NO_CONN:
+		return requests ? "every open connection was waiting for a response: raise "
+				  "load.concurrency, or lower the load"
+				: "all connection records were in use: raise max_connections, or "
+				  "lower the load";
+	default:
+		return "the generator could not keep up: give the port more cores, or lower the "
+		       "load";
+	}
+}
+
+static void limit_launches(struct judge *j, const struct config_traffic *traffic,
+			   const struct tally *tally, bool requests)
+{
+	const uint64_t *not = tally->not_offered;
+	uint64_t wanted = tally->offered + tally_not_offered(tally);
+	bool max = load_has_max(&traffic->load);
+	uint64_t limited = not [NOT_OFFERED_LATE];
+	char counts[REPORT_COUNTS_MAX];
+	unsigned most = NOT_OFFERED_LATE;
+
+	if (!max)
+		limited += not [NOT_OFFERED_TX_FULL] + not [NOT_OFFERED_NO_CONN];
+	if (!max && !tally_failed(tally))
+		limited += not [NOT_OFFERED_NO_TUPLE];
+	if (!over_permille(limited, wanted))
+		return;
+	for (unsigned i = 0; i < NOT_OFFERED_COUNT; i++)
+		if (not [i] > not [most])
+			most = i;
+	list_add(&j->limits, "%s: %" PRIu64 " of %" PRIu64 " wanted %s were not offered (%s): %s",
+		 traffic->name, wanted - tally->offered, wanted,
+		 requests ? "requests" : "connections",
+		 report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT),
+		 launch_advice(most, requests));
+}
+
+static void limit_nothing(struct judge *j, const struct config_traffic *traffic,
+			  const struct tally *tally)
+{
+	char counts[REPORT_COUNTS_MAX];
+
+	if (tally->offered)
+		return;
+	report_counts(counts, tally->not_offered, not_offered_name, NOT_OFFERED_COUNT);
+	list_add(&j->limits, "%s: no connection was offered%s%s", traffic->name,
+		 *counts ? ", of those wanted: " : "", counts);
+}
+
+static const struct worker_result *busiest_worker(const struct result *r)
+{
+	const struct worker_result *busiest = NULL;
+
+	for (unsigned i = 0; i < r->workers; i++)
+		if (!busiest || report_cpu_percent(&r->worker[i]) > report_cpu_percent(busiest))
+			busiest = &r->worker[i];
+	return busiest;
+}
+
+static void limit_target(struct judge *j, const struct config_traffic *traffic, const char *metric,
+			 double target, double achieved)
+{
+	const struct worker_result *busiest = busiest_worker(j->r);
+	char target_text[REPORT_NUMBER_MAX], achieved_text[REPORT_NUMBER_MAX];
+
+	if (achieved >= target * TARGET_SHARE || !busiest ||
+	    report_cpu_percent(busiest) <= BUSY_PERCENT)
+		return;
+	list_add(&j->limits,
+		 "%s: achieved %s %s is below 99 %% of the target %s, and core %u of port %s was "
+		 "busy %.1f %% of the time: use more cores, or lower the load",
+		 traffic->name, metric, report_number(achieved_text, achieved),
+		 report_number(target_text, target), busiest->core,
+		 j->r->config->port[busiest->port].name, report_cpu_percent(busiest));
+}
+
+static double rate_value(struct rate rate)
+{
+	return (double)rate.num / (double)rate.den;
+}
+
+static void limit_targets(struct judge *j, unsigned i)
+{
+	const struct config_traffic *traffic = &j->r->config->traffic[i];
+	const struct config_load *load = &traffic->load;
+	struct report_achieved achieved;
+
+	if (load_has_max(load))
+		return;
+	report_achieved(j->r, i, &achieved);
+	if (rate_is_numeric(load->cps))
+		limit_target(j, traffic, "cps", rate_value(load->cps), achieved.cps);
+	if (rate_is_numeric(load->rps))
+		limit_target(j, traffic, "rps", rate_value(load->rps), achieved.rps);
+	if (rate_is_numeric(load->bps))
+		limit_target(j, traffic, "bps", rate_value(load->bps),
+			     achieved.bps_rx > achieved.bps_tx ? achieved.bps_rx : achieved.bps_tx);
+	if (load->concurrency)
+		limit_target(j, traffic, "concurrency", (double)load->concurrency,
+			     achieved.concurrency);
+}
+
+static void limit_packets(struct judge *j)
+{
+	const uint64_t *total = j->r->total.counters.value;
+	uint64_t given_up = total[COUNTER_DROP_TX];
+	uint64_t sent = total[COUNTER_PKT_TX] + given_up;
+	uint64_t lost = total[COUNTER_IMISSED] + total[COUNTER_RX_NOMBUF];
+	uint64_t received = total[COUNTER_PKT_RX] + lost;
+
+	if (over_permille(given_up, sent))
+		list_add(&j->limits,
+			 "the ports refused %" PRIu64 " of %" PRIu64 " packets to send (dropTx): "
+			 "give them more cores or tx_descriptors, or lower the load",
+			 given_up, sent);
+	if (over_permille(lost, received))
+		list_add(&j->limits,
+			 "%" PRIu64 " of %" PRIu64
+			 " packets received were lost in the ports (imissed, "
+			 "rxNombuf): give them more cores or rx_descriptors, or lower the load",
+			 lost, received);
+}
+
+/* Faults of the device under test. */
+
+/* "traffic.NAME." in front of metric taken off, or NULL. */
+static const char *metric_of_traffic(const char *metric, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(metric, "traffic.", 8) || strncmp(metric + 8, name, length) ||
+	    metric[8 + length] != '.')
+		return NULL;
+	return metric + 8 + length + 1;
+}
+
+#define ALL_KINDS ((1u << FAILED_COUNT) - 1)
+
+/* The failure kinds of a traffic entry that a criterion speaks about, as a set of bits. */
+static unsigned kinds_spoken_of(const char *metric, const char *name)
+{
+	const char *dot = strchr(metric, '.');
+	const char *rest = metric_of_traffic(metric, name);
+
+	if (!strncmp(metric, "total.", 6) || !strncmp(metric, "steady.", 7)) {
+		if (!strcmp(dot, ".httpErr"))
+			return 1u << FAILED_STATUS | 1u << FAILED_PROTOCOL;
+		return strcmp(dot, ".skErr") ? 0 : ALL_KINDS;
+	}
+	if (!rest)
+		return 0;
+	if (!strncmp(rest, "requests.", 9))
+		rest += 9;
+	if (!strcmp(rest, "succeeded"))
+		return ALL_KINDS;
+	for (unsigned i = 0; !strncmp(rest, "failed.", 7) && i < FAILED_COUNT; i++)
+		if (!strcmp(rest + 7, failed_name[i]))
+			return 1u << i;
+	return 0;
+}
+
+static void fault_failures(struct judge *j, const struct config_traffic *traffic,
+			   const struct tally *tally, unsigned spoken_of, const char *what)
+{
+	struct tally unspoken = *tally;
+	uint64_t failed;
+	char counts[REPORT_COUNTS_MAX];
+
+	for (unsigned i = 0; i < FAILED_COUNT; i++)
+		if (spoken_of >> i & 1)
+			unspoken.failed[i] = 0;
+	failed = tally_failed(&unspoken);
+	if (!failed)
+		return;
+	list_add(&j->faults, "%s: %" PRIu64 " of %" PRIu64 " %s failed: %s", traffic->name, failed,
+		 tally->offered, what,
+		 report_counts(counts, unspoken.failed, failed_name, FAILED_COUNT));
+	if (over_permille(failed, tally->offered * 10))
+		j->decisive = true;
+}
+
+static void fault_traffic(struct judge *j, unsigned i)
+{
+	const struct config *config = j->r->config;
+	const struct config_traffic *traffic = &config->traffic[i];
+	const struct traffic_level *level = &j->r->traffic[i].level;
+	unsigned spoken_of = 0;
+
+	for (unsigned e = 0; e < config->expects; e++)
+		spoken_of |= kinds_spoken_of(config->expect[e].metric, traffic->name);
+	fault_failures(j, traffic, &level->connection, spoken_of, "connections");
+	/* With one request a connection the second sentence would only repeat the first. */
+	if (level->request.offered != level->connection.offered ||
+	    memcmp(level->request.failed, level->connection.failed, sizeof(level->request.failed)))
+		fault_failures(j, traffic, &level->request, spoken_of, "requests");
+}
+
+static void fault_expect(struct judge *j, const struct config_expect *expect)
+{
+	char value_text[REPORT_NUMBER_MAX], bound[REPORT_NUMBER_MAX];
+	double value;
+	enum report_found found = report_metric(j->r, expect->metric, &value);
+
+	if (found != REPORT_NUMBER) {
+		list_add(&j->faults, "expect: \"%s\" %s", expect->metric,
+			 found == REPORT_ABSENT ? "does not exist in the report"
+						: "is not a number in the report");
+		j->decisive = true;
+		return;
+	}
+	report_number(value_text, value);
+	if (expect->kinds & EXPECT_MIN && value < expect->min)
+		list_add(&j->faults, "%s %s is below min %s", expect->metric, value_text,
+			 report_number(bound, expect->min));
+	if (expect->kinds & EXPECT_MAX && value > expect->max) {
+		list_add(&j->faults, "%s %s is above max %s", expect->metric, value_text,
+			 report_number(bound, expect->max));
+		j->decisive = true;
+	}
+}
+
+/* Put together. */
+
+static void judge_interruption(struct judge *j)
+{
+	const struct result *r = j->r;
+
+	if (!r->interrupted || !j->clients)
+		return;
+	if (!r->started_steady)
+		list_add(&j->limits, "interrupted before the steady phase: nothing was measured");
+	else
+		list_add(&j->remarks, "interrupted after %.1f s of %.1f s", (double)r->steady / 1e9,
+			 (double)r->config->duration / 1e9);
+}
+
+static void judge_all(struct judge *j)
+{
+	const struct config *config = j->r->config;
+
+	for (unsigned i = 0; i < config->traffics; i++)
+		j->clients |= traffic_is_client(config->traffic[i].kind);
+	judge_interruption(j);
+	if (j->limits.count)
+		return;
+	for (unsigned i = 0; i < config->traffics; i++) {
+		const struct config_traffic *traffic = &config->traffic[i];
+		const struct traffic_level *level = &j->r->traffic[i].level;
+
+		if (!traffic_is_client(traffic->kind))
+			continue;
+		fault_traffic(j, i);
+		limit_nothing(j, traffic, &level->connection);
+		limit_launches(j, traffic, &level->connection, false);
+		limit_launches(j, traffic, &level->request, true);
+		limit_targets(j, i);
+	}
+	if (j->clients)
+		limit_packets(j);
+	for (unsigned e = 0; e < config->expects; e++)
+		fault_expect(j, &config->expect[e]);
+}
+
+/* Move the sentences of a list to the end of the verdict's. */
+static int take_reasons(struct verdict *verdict, struct list *list)
+{
+	char **grown;
+
+	if (list->failed)
+		return -1;
+	if (!list->count)
+		return 0;
+	grown = realloc(verdict->reason, (verdict->reasons + list->count) * sizeof(*grown));
+	if (!grown)
+		return -1;
+	verdict->reason = grown;
+	memcpy(grown + verdict->reasons, list->text, list->count * sizeof(*grown));
+	verdict->reasons += list->count;
+	list->count = 0;
+	return 0;
+}
+
+static void decide(struct verdict *verdict, const struct judge *j)
+{
+	if (j->decisive || (j->faults.count && !j->limits.count)) {
+		verdict->exit = EXIT_FAIL;
+		verdict->word = "fail";
+	} else if (j->limits.count) {
+		verdict->exit = EXIT_INVALID;
+		verdict->word = "invalid";
+	} else {
+		verdict->exit = EXIT_PASS;
+		verdict->word = "pass";
+	}
+}
+
+int verdict_judge(struct verdict *verdict, const struct result *r, struct err *err)
+{
+	struct judge j = {.r = r};
+	struct list *first = &j.faults, *second = &j.limits;
+	int rc = 0;
+
+	*verdict = (struct verdict){0};
+	judge_all(&j);
+	decide(verdict, &j);
+	if (verdict->exit == EXIT_INVALID) {
+		first = &j.limits;
+		second = &j.faults;
+	}
+	if (take_reasons(verdict, first) || take_reasons(verdict, second) ||
+	    take_reasons(verdict, &j.remarks)) {
+		verdict_free(verdict);
+		rc = err_set(err, EXIT_ENVIRONMENT, "verdict: no memory for its reasons");
+	}
+	list_free(&j.faults);
+	list_free(&j.limits);
+	list_free(&j.remarks);
+	return rc;
+}
+
+void verdict_free(struct verdict *verdict)
+{
+	for (unsigned i = 0; i < verdict->reasons; i++)
+		free(verdict->reason[i]);
+	free(verdict->reason);
+	*verdict = (struct verdict){0};
+}
