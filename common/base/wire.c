@@ -1,11 +1,10 @@
 /* The simulated wire: a rule decides the fate of each packet as it is put in, a heap holds those in
  * flight by the time they are due.
  *
- * Fates are drawn in the same order for every packet, and only for impairments that are switched
- * on: adding one leaves the others' draws alone. The line (rate and queue) is a single number, the
- * time it falls silent, plus the departure times of the last `queue` packets: a packet fits if the
- * one `queue` places before it has left. Rejected: netem's jitter, which reorders as a side effect
- * - a test could then not have one without the other. */
+ * Fates are drawn in a fixed order, and only for impairments that are switched on. The line (rate
+ * and queue) is a single number, the time it falls silent, plus the departure times of the last
+ * `queue` packets: a packet fits if the one `queue` places before it has left. Rejected: netem's
+ * jitter, which reorders as a side effect - a test could then not have one without the other. */
 #include "wire.h"
 
 #include <stdlib.h>
