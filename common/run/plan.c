@@ -1,0 +1,320 @@
+/* The plan: arithmetic on a configuration, told as text or as JSON.
+ *
+ * Frames are counted for a clean path. A connection with one request that fits a segment is six
+ * frames (SYN; SYN,ACK; ACK and request; response and FIN; FIN,ACK; ACK), every further request
+ * two. A message of s segments is s frames and an ACK for every second one. What a client's far end
+ * will answer is known only if the file also has that server; otherwise one segment is assumed, and
+ * said. */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "../../stateful/stateful.h"
+#include "plan_load.h"
+#include "port_pool.h"
+#include "report_json.h"
+
+#define DECIMAL_MAX 40
+
+struct port_plan {
+	struct stateful_plan worker;
+	uint64_t tables_bytes, mbufs_bytes; /* of all its workers */
+};
+
+static const char *decimal(char *text, u128 value)
+{
+	char *at = text + DECIMAL_MAX - 1;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + (int)(value % 10));
+		value /= 10;
+	} while (value);
+	return memmove(text, at, (size_t)(text + DECIMAL_MAX - at));
+}
+
+static void plan_port(struct port_plan *plan, const struct config *config, unsigned port)
+{
+	unsigned workers = config->port[port].cores;
+
+	*plan = (struct port_plan){0};
+	stateful_plan(config, port, workers, &plan->worker);
+	plan->tables_bytes = plan->worker.table_bytes * workers;
+	plan->mbufs_bytes = port_pool_bytes(&config->port[port]) * workers;
+}
+
+static void plan_memory(const struct config *config, uint64_t *tables, uint64_t *mbufs)
+{
+	struct port_plan plan;
+
+	*tables = *mbufs = 0;
+	for (unsigned i = 0; i < config->ports; i++) {
+		plan_port(&plan, config, i);
+		*tables += plan.tables_bytes;
+		*mbufs += plan.mbufs_bytes;
+	}
+}
+
+int plan_check(const struct config *config, struct err *err)
+{
+	uint64_t tables, mbufs;
+
+	plan_memory(config, &tables, &mbufs);
+	if (!config->memory_limit || tables + mbufs <= config->memory_limit)
+		return 0;
+	return err_set(err, EXIT_USAGE,
+		       "memory.limit allows %" PRIu64 " bytes, but %" PRIu64 " are needed: %" PRIu64
+		       " for connections and %" PRIu64
+		       " for packet buffers; raise it, or lower concurrency or max_connections, "
+		       "or use fewer cores",
+		       config->memory_limit, tables + mbufs, tables, mbufs);
+}
+
+/* As text. */
+
+static void put_thousands(FILE *out, const char *before, u128 value, const char *after)
+{
+	char text[REPORT_THOUSANDS_MAX], digits[DECIMAL_MAX];
+
+	if (value > UINT64_MAX)
+		fprintf(out, "%s%s%s", before, decimal(digits, value), after);
+	else
+		fprintf(out, "%s%s%s", before, report_thousands(text, (uint64_t)value), after);
+}
+
+static void put_bytes(FILE *out, const char *before, uint64_t bytes, const char *after)
+{
+	fprintf(out, "%s%.1f MiB%s", before, (double)bytes / (1 << 20), after);
+}
+
+static void put_addresses(FILE *out, const struct config_port *port)
+{
+	char text[46];
+
+	fprintf(out, "port %s: %s, mtu %u", port->name, port->device, port->mtu);
+	for (unsigned i = 0; i < port->vlans; i++)
+		fprintf(out, ", vlan %u", port->vlan[i]);
+	for (unsigned i = 0; i < port->addresses; i++)
+		fprintf(out, ", address %s/%u",
+			ip_format(text, port->address[i].family, port->address[i].address),
+			port->address[i].prefix);
+	if (port->has_gateway)
+		fprintf(out, ", gateway %s",
+			ip_format(text, port->addresses ? port->address[0].family : 4,
+				  port->gateway));
+	else
+		fputs(", no gateway: everything is on-link", out);
+	putc('\n', out);
+}
+
+static void put_port(FILE *out, const struct config *config, unsigned i)
+{
+	const struct config_port *port = &config->port[i];
+	struct port_plan plan;
+
+	plan_port(&plan, config, i);
+	put_addresses(out, port);
+	fprintf(out, "  cores");
+	for (unsigned c = 0; c < port->cores; c++)
+		fprintf(out, " %u", port->core[c]);
+	fprintf(out, ": %u worker%s\n", port->cores, port->cores == 1 ? "" : "s");
+	put_thousands(out, "  connections at most ", plan.worker.connections, " a worker;");
+	put_bytes(out, " tables ", plan.tables_bytes, " when all are open;");
+	put_bytes(out, " packet buffers ", plan.mbufs_bytes, "\n");
+}
+
+static void put_tuples(FILE *out, const struct config_traffic *traffic)
+{
+	put_thousands(out, "  clients ", traffic->clients.count, "");
+	put_thousands(out, " x ports ", traffic->client_ports.count, "");
+	put_thousands(out, " x servers ", traffic->servers.count, "");
+	put_thousands(out, " x ports ", traffic->server_ports.count, "");
+}
+
+static void put_rate(FILE *out, const char *name, struct rate rate)
+{
+	char text[REPORT_NUMBER_MAX];
+
+	if (rate_is_max(rate))
+		fprintf(out, " %s max", name);
+	else if (rate.den)
+		fprintf(out, " %s %s", name,
+			report_number(text, (double)rate.num / (double)rate.den));
+}
+
+static void put_load(FILE *out, const struct config_load *load, const struct load_plan *plan)
+{
+	struct rate concurrency = {load->concurrency, load->concurrency != 0};
+
+	fputs("  load", out);
+	put_rate(out, "cps", load->cps);
+	put_rate(out, "rps", load->rps);
+	put_rate(out, "bps", load->bps);
+	put_rate(out, "concurrency", concurrency);
+	if (plan->reuse_s > 0)
+		fprintf(out, "; a tuple is used again after %.1f s", plan->reuse_s);
+	putc('\n', out);
+}
+
+static void put_client(FILE *out, const struct config *config, const struct config_traffic *traffic)
+{
+	struct load_plan plan;
+
+	plan_load(&plan, config, traffic);
+	put_tuples(out, traffic);
+	put_thousands(out, " = ", plan.tuples, " tuples\n");
+	put_load(out, &traffic->load, &plan);
+	fprintf(out, "  frames %" PRIu64 " a connection and %" PRIu64 " a request",
+		plan.frames.connection, plan.frames.request);
+	if (traffic->requests_per_connection != CONFIG_UNLIMITED)
+		fprintf(out, ": %" PRIu64 " with %" PRIu32 " request%s",
+			plan.frames.connection +
+				plan.frames.request * traffic->requests_per_connection,
+			traffic->requests_per_connection,
+			traffic->requests_per_connection == 1 ? "" : "s");
+	fputs(plan.frames.assumed ? ", if a response fits one segment\n" : "\n", out);
+	if (plan.pps > 0) {
+		put_thousands(out, "  at the target ", (u128)plan.pps, " packets/s");
+		put_thousands(out, ", ", (u128)plan.bps, " bits/s, both directions together\n");
+	} else {
+		fputs("  packets and bits a second depend on the far end\n", out);
+	}
+}
+
+static void put_server(FILE *out, const struct config_traffic *traffic)
+{
+	put_thousands(out, "  listens on addresses ", traffic->servers.count, "");
+	put_thousands(out, " x ports ", traffic->server_ports.count, "");
+	if (traffic->clients.ranges)
+		put_thousands(out, "; serves ", traffic->clients.count, " client addresses");
+	else
+		fputs("; serves any client", out);
+	put_thousands(out, "; response body ", traffic->response.body_size, " bytes\n");
+}
+
+static void put_text(FILE *out, const struct config *config)
+{
+	uint64_t tables, mbufs;
+
+	for (unsigned i = 0; i < config->ports; i++)
+		put_port(out, config, i);
+	for (unsigned i = 0; i < config->traffics; i++) {
+		const struct config_traffic *traffic = &config->traffic[i];
+
+		fprintf(out, "traffic %s: %s on port %s\n", traffic->name,
+			traffic_kind_name(traffic->kind), config->port[traffic->port].name);
+		if (traffic_is_client(traffic->kind))
+			put_client(out, config, traffic);
+		else
+			put_server(out, traffic);
+	}
+	fprintf(out, "phases: ramp %.1f s, steady %.1f s, drain at most %.1f s\n",
+		(double)config->ramp / 1e9, (double)config->duration / 1e9,
+		(double)config->drain / 1e9);
+	plan_memory(config, &tables, &mbufs);
+	put_bytes(out, "memory: ", tables + mbufs, "");
+	if (config->memory_limit)
+		put_bytes(out, " of ", config->memory_limit, " allowed");
+	putc('\n', out);
+}
+
+/* As JSON. */
+
+static void walk_port(struct sink *s, const struct config *config, unsigned i)
+{
+	const struct config_port *port = &config->port[i];
+	struct port_plan plan;
+
+	plan_port(&plan, config, i);
+	sink_begin_flat(s, port->name, SINK_OBJECT);
+	sink_text(s, "device", port->device);
+	sink_begin(s, "cores", SINK_ARRAY);
+	for (unsigned c = 0; c < port->cores; c++)
+		sink_count(s, NULL, port->core[c]);
+	sink_end(s);
+	sink_count(s, "workers", port->cores);
+	sink_count(s, "connections_per_worker", plan.worker.connections);
+	sink_count(s, "tables_bytes", plan.tables_bytes);
+	sink_count(s, "mbufs_bytes", plan.mbufs_bytes);
+	sink_end(s);
+}
+
+static void walk_client(struct sink *s, const struct config *config,
+			const struct config_traffic *traffic)
+{
+	struct load_plan plan;
+	char digits[DECIMAL_MAX];
+
+	plan_load(&plan, config, traffic);
+	sink_json(s, "tuples", decimal(digits, plan.tuples));
+	if (traffic->load.concurrency && traffic->load.concurrency != UINT64_MAX)
+		sink_count(s, "tuples_needed", traffic->load.concurrency);
+	if (plan.reuse_s > 0)
+		sink_real(s, "tuple_reuse_s", plan.reuse_s);
+	if (traffic->requests_per_connection != CONFIG_UNLIMITED)
+		sink_count(s, "frames_per_connection",
+			   plan.frames.connection +
+				   plan.frames.request * traffic->requests_per_connection);
+	sink_count(s, "frames_per_request", plan.frames.request);
+	sink_bool(s, "response_assumed", plan.frames.assumed);
+	if (plan.pps > 0) {
+		sink_real(s, "pps", plan.pps);
+		sink_real(s, "bps", plan.bps);
+	}
+}
+
+static void walk_traffic(struct sink *s, const struct config *config, unsigned i)
+{
+	const struct config_traffic *traffic = &config->traffic[i];
+
+	sink_begin_flat(s, traffic->name, SINK_OBJECT);
+	sink_text(s, "kind", traffic_kind_name(traffic->kind));
+	sink_text(s, "port", config->port[traffic->port].name);
+	if (traffic_is_client(traffic->kind))
+		walk_client(s, config, traffic);
+	sink_end(s);
+}
+
+static void put_json(FILE *out, const struct config *config, bool ok)
+{
+	struct json_sink json;
+	struct sink *s = &json.sink;
+	uint64_t tables, mbufs;
+
+	plan_memory(config, &tables, &mbufs);
+	json_sink_init(&json, out, false);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_begin(s, "ports", SINK_OBJECT);
+	for (unsigned i = 0; i < config->ports; i++)
+		walk_port(s, config, i);
+	sink_end(s);
+	sink_begin(s, "traffic", SINK_OBJECT);
+	for (unsigned i = 0; i < config->traffics; i++)
+		walk_traffic(s, config, i);
+	sink_end(s);
+	sink_begin_flat(s, "memory", SINK_OBJECT);
+	sink_count(s, "connections_bytes", tables);
+	sink_count(s, "mbufs_bytes", mbufs);
+	sink_count(s, "total_bytes", tables + mbufs);
+	sink_count(s, "limit_bytes", config->memory_limit);
+	sink_end(s);
+	sink_bool(s, "ok", ok);
+	sink_end(s);
+	putc('\n', out);
+}
+
+int plan_print(const struct config *config, bool json, FILE *out, struct err *err)
+{
+	int rc = plan_check(config, err);
+
+	if (json)
+		put_json(out, config, !rc);
+	else
+		put_text(out, config);
+	if (!rc && !json)
+		fputs("ok\n", out);
+	if (fflush(out) || ferror(out))
+		return err_set(err, EXIT_ENVIRONMENT, "cannot write the plan");
+	return rc;
+}

@@ -1,0 +1,132 @@
+/* Frames, packets and bits of a load.
+ *
+ * A connection with one request that fits a segment is six frames (SYN; SYN,ACK; ACK and request;
+ * response and FIN; FIN,ACK; ACK), every further request two. A message of s segments is s frames
+ * and an ACK for every second one (RFC 9293, 3.8.6.3). What a client's far end will answer is known
+ * only if the file also has that server; otherwise one segment is assumed. Header lengths are
+ * estimates. */
+#include "plan_load.h"
+
+#include <string.h>
+
+#define FRAME_MIN     60 /* without FCS */
+#define ETHER_HEADER  14
+#define VLAN_TAG      4
+#define IP_TCP_HEADER 40
+
+static uint64_t header_lines(const struct config_message *message)
+{
+	uint64_t length = sizeof("Content-Length: 1\r\n\r\n") - 1;
+
+	for (unsigned i = 0; i < message->headers; i++)
+		length += strlen(message->header[i].name) + strlen(message->header[i].value) + 4;
+	return length;
+}
+
+static uint64_t request_length(const struct config_traffic *traffic)
+{
+	const struct config_message *request = &traffic->request;
+
+	if (traffic->kind == TCP_CLIENT)
+		return request->body_size;
+	return strlen(request->method) + strlen(request->path) + strlen(request->host) +
+	       sizeof("  HTTP/1.1\r\nHost: \r\n") - 1 + header_lines(request) + request->body_size;
+}
+
+static uint64_t response_length(const struct config_traffic *server)
+{
+	if (server->kind == TCP_SERVER)
+		return server->response.body_size;
+	return sizeof("HTTP/1.1 200 OK\r\n") - 1 + header_lines(&server->response) +
+	       server->response.body_size;
+}
+
+/* The server entry that a client entry talks to, if the file has it. */
+static const struct config_traffic *find_server(const struct config *config,
+						const struct config_traffic *client)
+{
+	enum traffic_kind kind = client->kind == HTTP_CLIENT ? HTTP_SERVER : TCP_SERVER;
+
+	for (unsigned i = 0; i < config->traffics; i++) {
+		const struct config_traffic *server = &config->traffic[i];
+
+		if (server->kind == kind &&
+		    ip_pool_contains(&server->servers, ip_pool_at(&client->servers, 0)) &&
+		    port_pool_contains(&server->server_ports,
+				       port_pool_at(&client->server_ports, 0)))
+			return server;
+	}
+	return NULL;
+}
+
+static uint64_t frame_bytes(const struct config_port *port, uint64_t payload)
+{
+	uint64_t bytes = ETHER_HEADER + (uint64_t)VLAN_TAG * port->vlans + IP_TCP_HEADER + payload;
+
+	return bytes < FRAME_MIN ? FRAME_MIN : bytes;
+}
+
+/* Add a message of `length` bytes, its segments and the ACKs between them. */
+static void add_message(struct frames *frames, const struct config_port *port, uint64_t length,
+			uint64_t mss)
+{
+	uint64_t full = length ? (length - 1) / mss : 0;
+	uint64_t acks = full / 2;
+
+	frames->request += full + 1 + acks;
+	frames->request_bytes += full * frame_bytes(port, mss) +
+				 frame_bytes(port, length - full * mss) +
+				 acks * frame_bytes(port, 0);
+}
+
+static void count_frames(struct frames *frames, const struct config *config,
+			 const struct config_traffic *client)
+{
+	const struct config_port *port = &config->port[client->port];
+	const struct config_traffic *server = find_server(config, client);
+	uint64_t mss = client->tcp.mss ? client->tcp.mss : port->mtu - IP_TCP_HEADER;
+	bool separate_fin = server ? server->tcp.separate_fin : client->tcp.separate_fin;
+
+	*frames = (struct frames){.connection = 4, .assumed = !server};
+	frames->connection += client->tcp.handshake_ack + separate_fin;
+	frames->connection_bytes = frames->connection * frame_bytes(port, 0);
+	add_message(frames, port, request_length(client), mss);
+	add_message(frames, port, server ? response_length(server) : 1, mss);
+}
+
+static bool is_number(struct rate rate)
+{
+	return rate.den && rate.num && !rate_is_max(rate);
+}
+
+static double number(struct rate rate)
+{
+	return (double)rate.num / (double)rate.den;
+}
+
+void plan_load(struct load_plan *plan, const struct config *config,
+	       const struct config_traffic *client)
+{
+	const struct config_load *load = &client->load;
+	double cps = is_number(load->cps) ? number(load->cps) : 0;
+	double rps = is_number(load->rps) ? number(load->rps) : 0;
+	double bytes;
+
+	*plan = (struct load_plan){0};
+	plan->tuples = client->clients.count * client->client_ports.count * client->servers.count *
+		       client->server_ports.count;
+	count_frames(&plan->frames, config, client);
+	if (client->requests_per_connection != CONFIG_UNLIMITED) {
+		if (cps > 0 && !(rps > 0))
+			rps = cps * client->requests_per_connection;
+		else if (rps > 0 && !(cps > 0))
+			cps = rps / client->requests_per_connection;
+	} else if (!(rps > 0)) {
+		return;
+	}
+	bytes = cps * (double)plan->frames.connection_bytes +
+		rps * (double)plan->frames.request_bytes;
+	plan->pps = cps * (double)plan->frames.connection + rps * (double)plan->frames.request;
+	plan->bps = 8 * bytes;
+	plan->reuse_s = cps > 0 ? (double)plan->tuples / cps : 0;
+}
