@@ -16,7 +16,7 @@ static void count_sent(struct counters *c, const struct rte_mbuf *m)
 
 static void flush(struct sim *s, unsigned from)
 {
-	struct sim_end *end = &s->end[from];
+	struct sim_end *end = s->end[from];
 	struct tx *tx = &end->tx.tx;
 
 	for (uint32_t i = 0; i < tx->count; i++) {
@@ -84,20 +84,20 @@ void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx,
 
 static bool receive(struct sim *s, unsigned to)
 {
-	struct wire *wire = &s->end[!to].wire;
+	struct wire *wire = &s->end[!to]->wire;
 	struct rx_burst rx = {.count = 0};
 
 	while (rx.count < RX_BURST_MAX && (rx.pkt[rx.count] = wire_get(wire, s->now)))
 		rx.count++;
 	if (rx.count)
-		sim_input(&s->end[to], s->box, &rx, s->now);
+		sim_input(s->end[to], s->box, &rx, s->now);
 	return rx.count;
 }
 
 static void step(struct sim *s)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct sim_end *end = &s->end[i];
+		struct sim_end *end = s->end[i];
 
 		if (!receive(s, i) && end->wake > s->now)
 			continue;
@@ -113,10 +113,10 @@ uint64_t sim_next(const struct sim *s)
 	uint64_t next = ENGINE_NEVER;
 
 	for (unsigned i = 0; i < 2; i++) {
-		uint64_t due = wire_next(&s->end[i].wire);
+		uint64_t due = wire_next(&s->end[i]->wire);
 
 		next = due < next ? due : next;
-		next = s->end[i].wake < next ? s->end[i].wake : next;
+		next = s->end[i]->wake < next ? s->end[i]->wake : next;
 	}
 	return next;
 }
@@ -125,8 +125,8 @@ void sim_start(struct sim *s, uint64_t now)
 {
 	s->now = now;
 	for (unsigned i = 0; i < 2; i++) {
-		s->end[i].engine->ops->start(s->end[i].engine, now);
-		s->end[i].wake = now;
+		s->end[i]->engine->ops->start(s->end[i]->engine, now);
+		s->end[i]->wake = now;
 	}
 }
 

@@ -27,7 +27,7 @@ struct sim_end {
 typedef void sim_tap(void *arg, unsigned from, const struct rte_mbuf *, uint64_t now);
 
 struct sim {
-	struct sim_end end[2];
+	struct sim_end *end[2];
 	struct packet_box *box;
 	uint64_t now;
 	sim_tap *tap; /* may be NULL */
