@@ -1,8 +1,9 @@
-/* DPDK writes its log to a stdio stream. Ours keeps the first line of level error since the last mark -
- * the first, because later ones are consequences - and passes on what the user should see.
+/* DPDK writes its log to a stdio stream. Ours keeps the first line of level error since the last
+ * mark - the first, because later ones are consequences - and passes on what the user should see.
  *
  * While the EAL and the ports start nothing is passed on: DPDK complains there about things that do
- * not matter (no hugepages, no telemetry of an old kind), and what matters ends in our own error. */
+ * not matter (no hugepages, no telemetry of an old kind), and what matters ends in our own error.
+ */
 #define _GNU_SOURCE
 #include "eal_log.h"
 
@@ -36,14 +37,21 @@ static void cause_keep(const char *text, size_t length)
 	eal_log.cause[length] = '\0';
 }
 
+/* memif's complaint that there is no second DPDK process comes first, always, and causes nothing.
+ */
+static bool is_irrelevant(const char *text, size_t length)
+{
+	return memmem(text, length, "mp action callback", 18) != NULL;
+}
+
 static ssize_t eal_log_write(void *cookie, const char *text, size_t length)
 {
 	/* A thread that is no lcore has no level of its own: it reads as the global one. */
-	int level = rte_log_cur_msg_loglevel();
+	unsigned level = (unsigned)rte_log_cur_msg_loglevel();
 
 	(void)cookie;
 	pthread_mutex_lock(&eal_log.lock);
-	if (level <= RTE_LOG_WARNING && !eal_log.cause[0] && level <= RTE_LOG_ERR)
+	if (level <= RTE_LOG_WARNING && !eal_log.cause[0] && !is_irrelevant(text, length))
 		cause_keep(text, length);
 	if (eal_log.verbose || (eal_log.live && level <= RTE_LOG_WARNING))
 		fwrite(text, 1, length, stderr);
@@ -80,7 +88,7 @@ const char *eal_log_cause(void)
 	return phrase;
 }
 
-void eal_log_live(void)
+void eal_log_live(bool live)
 {
-	eal_log.live = true;
+	eal_log.live = live;
 }

@@ -1,22 +1,22 @@
-/* What DPDK says: kept while devices are opened, so that an error can name the cause; silent unless it
- * is a warning. */
+/* What DPDK says: kept while devices are opened, so that an error can name the cause; silent unless
+ * it is a warning. */
 #ifndef RUN_EAL_LOG_H
 #define RUN_EAL_LOG_H
 
 #include <stdbool.h>
 
-/* Take DPDK's log over, before rte_eal_init(). verbose: everything goes to stderr as well, because the user
- * asked for it (--log-level). */
+/* Take DPDK's log over, before rte_eal_init(). verbose: everything goes to stderr as well, because
+ * the user asked for it (--log-level). */
 void eal_log_start(bool verbose);
 
 /* Forget what was kept; what follows belongs to the next attempt. */
 void eal_log_mark(void);
 
-/* The first error since the mark, as a phrase to end a sentence with, " (DPDK: ...)", or "". Valid until the next
- * call. */
+/* The first error since the mark, as a phrase to end a sentence with, " (DPDK: ...)", or "". Valid
+ * until the next call. */
 const char *eal_log_cause(void);
 
-/* The start is over: warnings and errors go to stderr from now on. */
-void eal_log_live(void);
+/* live: the start is over, warnings and errors go to stderr from now on. */
+void eal_log_live(bool live);
 
 #endif

@@ -1,9 +1,10 @@
-/* Tables live in one mapping per arena, so that a connection table of any size costs one VMA and few
- * TLB entries.
+/* Tables live in one mapping per arena, so that a connection table of any size costs one VMA and
+ * few TLB entries.
  *
- * Explicit hugepages are mapped without MAP_NORESERVE: the kernel sets them aside at once or refuses,
- * so touching them later cannot raise SIGBUS. Everything else is MAP_NORESERVE with transparent
- * hugepages asked for: a table reserves address space for its worst case and costs what is touched.
+ * Explicit hugepages are mapped without MAP_NORESERVE: the kernel sets them aside at once or
+ * refuses, so touching them later cannot raise SIGBUS. Everything else is MAP_NORESERVE with
+ * transparent hugepages asked for: a table reserves address space for its worst case and costs what
+ * is touched.
  *
  * The node is a preference, not a binding: a run on a full node is slower, not dead.
  *
@@ -21,7 +22,7 @@
 
 #include <numa.h>
 
-#define KI 1024ull
+#define KI ((size_t)1024)
 #define MI (KI * KI)
 #define GI (KI * MI)
 
@@ -150,8 +151,8 @@ static void *arena_take_memory(struct arena *arena, size_t size)
 	return memory;
 }
 
-int memory_arena_open(struct memory_arena *m, size_t size, int socket, enum config_hugepages hugepages,
-		      struct err *err)
+int memory_arena_open(struct memory_arena *m, size_t size, int socket,
+		      enum config_hugepages hugepages, struct err *err)
 {
 	*m = (struct memory_arena){.arena.take = arena_take_memory};
 	size += ALIGN_SLACK;
@@ -159,12 +160,13 @@ int memory_arena_open(struct memory_arena *m, size_t size, int socket, enum conf
 		socket = -1;
 	if (hugepages == HUGEPAGES_OFF || map_huge(m, size, socket)) {
 		if (hugepages == HUGEPAGES_ON)
-			return err_set(err, EXIT_ENVIRONMENT,
-				       "tables need %zu MiB of hugepages and %" PRIu64
-				       " of 2 MiB are free: reserve them (sysctl vm.nr_hugepages=%zu) "
-				       "or set memory.hugepages to \"auto\"",
-				       size / MI + 1, memory_hugepages_free(2 * MI, socket),
-				       size / (2 * MI) + 1);
+			return err_set(
+				err, EXIT_ENVIRONMENT,
+				"tables need %zu MiB of hugepages and %" PRIu64
+				" of 2 MiB are free: reserve them (sysctl vm.nr_hugepages=%zu) "
+				"or set memory.hugepages to \"auto\"",
+				size / MI + 1, memory_hugepages_free(2 * MI, socket),
+				size / (2 * MI) + 1);
 		if (map_normal(m, size, err))
 			return -1;
 	}

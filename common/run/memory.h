@@ -12,11 +12,13 @@ struct memory_arena {
 	struct arena arena; /* first */
 	char *base;
 	size_t size, used;
-	const char *pages; /* "1 GiB hugepages", "2 MiB hugepages", "transparent hugepages", "4 KiB pages" */
+	const char *pages; /* "1 GiB hugepages", "2 MiB hugepages", "transparent hugepages", "4 KiB
+			      pages" */
 };
 
-/* Reserve size bytes of zeros on NUMA node `socket` (-1: any). HUGEPAGES_AUTO takes 1 GiB or 2 MiB hugepages if
- * enough are free, else transparent ones; untouched memory costs nothing except with explicit hugepages. */
+/* Reserve size bytes of zeros on NUMA node `socket` (-1: any). HUGEPAGES_AUTO takes 1 GiB or 2 MiB
+ * hugepages if enough are free, else transparent ones; untouched memory costs nothing except with
+ * explicit hugepages. */
 int memory_arena_open(struct memory_arena *, size_t size, int socket, enum config_hugepages,
 		      struct err *);
 void memory_arena_close(struct memory_arena *);

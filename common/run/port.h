@@ -16,31 +16,35 @@
 #include "../base/view.h"
 #include "../config/config.h"
 
-struct port {
-	const struct config_port *config;
-	uint16_t id; /* of ethdev */
-	uint16_t queues;
-	int socket; /* NUMA node, -1: any */
-	const char *driver;
-	uint8_t mac[6];
-	bool rx_checksum; /* the device verifies checksums: view_parse() finds its verdict in ol_flags */
-	bool tx_checksum; /* the device can compute checksums, and the configuration asks for it */
-	bool multi_segment; /* can send chained mbufs */
-	struct view_rule rule;
-	struct steer steer;
-	struct rte_mempool **pool;    /* one per queue */
-	struct rte_ring **handoff;    /* one per worker when steer.mode != STEER_SINGLE: many in, one out */
-	uint64_t mbufs_bytes;         /* of all its pools */
-};
-
 struct port_stats {
 	uint64_t rx_packets, tx_packets, imissed, ierrors, oerrors, rx_nombuf;
 };
 
-/* Start the EAL for this configuration: no hugepages, PCI scan, or root unless a device needs them; unique in
- * every way, so that instances run side by side and a kill leaves nothing. One lcore per distinct core of the
- * configuration, in ascending order from lcore 1; lcore 0 is the control thread, not pinned. With PCI devices
- * absent it does not scan PCI. */
+struct port {
+	const struct config_port *config;
+	uint16_t id; /* of ethdev */
+	bool opened; /* private */
+	uint16_t queues;
+	int socket; /* NUMA node, -1: any */
+	const char *driver;
+	uint8_t mac[6];
+	bool rx_checksum; /* the device verifies checksums: view_parse() finds its verdict in
+			     ol_flags */
+	bool tx_checksum; /* the device can compute checksums, and the configuration asks for it */
+	bool multi_segment; /* can send chained mbufs */
+	struct view_rule rule;
+	struct steer steer;
+	struct rte_mempool **pool; /* one per queue */
+	struct rte_ring *
+		*handoff;     /* one per worker when steer.mode != STEER_SINGLE: many in, one out */
+	uint64_t mbufs_bytes; /* of all its pools */
+	struct port_stats base; /* the device's counters at ports_open(); private */
+};
+
+/* Start the EAL for this configuration: no hugepages, PCI scan, or root unless a device needs them;
+ * unique in every way, so that instances run side by side and a kill leaves nothing. One lcore per
+ * distinct core of the configuration, in ascending order from lcore 1; lcore 0 is the control
+ * thread, not pinned. With PCI devices absent it does not scan PCI. */
 int eal_start(const struct config *, const char *program, struct err *);
 void eal_stop(void);
 
@@ -48,8 +52,9 @@ void eal_stop(void);
 unsigned eal_lcore(const struct config *, uint16_t core);
 
 /* Open, configure and start every port; on failure everything opened is closed again and the error
- * names port, device and cause (unknown device, no permission, no driver, link down within 3 s, queues, MTU,
- * memory), each with what to do about it. exit is EXIT_ENVIRONMENT. *ports is one per config->port[i]. */
+ * names port, device and cause (unknown device, no permission, no driver, link down within 3 s,
+ * queues, MTU, memory), each with what to do about it. exit is EXIT_ENVIRONMENT. *ports is one per
+ * config->port[i]. */
 int ports_open(const struct config *, struct port **ports, struct err *);
 void ports_close(struct port *, unsigned count);
 

@@ -1,0 +1,214 @@
+/* From a device string to an ethdev.
+ *
+ * vdevs are plugged after the EAL has started, one by one, so that a failure names its port; "if:"
+ * and "xdp:" become vdevs of the AF_PACKET and AF_XDP drivers. PCI devices the EAL has probed by
+ * itself: one that did not appear is explained from what sysfs says about it. */
+#define _GNU_SOURCE
+#include "device.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_pci.h>
+#include <rte_string_fns.h>
+
+#include "dpdk_compat.h"
+#include "eal_log.h"
+#include "port_pool.h"
+
+struct device device_parse(const char *string)
+{
+	static const struct {
+		const char *prefix;
+		enum device_kind kind;
+	} kinds[] = {{"if:", DEVICE_INTERFACE}, {"xdp:", DEVICE_XDP}, {"loop:", DEVICE_LOOP}};
+	struct device device = {DEVICE_UNKNOWN, string};
+	char address[32];
+
+	for (unsigned i = 0; i < RTE_DIM(kinds); i++) {
+		size_t length = strlen(kinds[i].prefix);
+
+		if (!strncmp(string, kinds[i].prefix, length))
+			return (struct device){kinds[i].kind, string + length};
+	}
+	if (!strncmp(string, "net_", 4))
+		device.kind = DEVICE_VDEV;
+	else if (!device_pci_address(&device, address))
+		device.kind = DEVICE_PCI;
+	return device;
+}
+
+bool device_is_vdev(const struct device *device, const char *driver)
+{
+	return device->kind == DEVICE_VDEV && !strncmp(device->name, driver, strlen(driver));
+}
+
+int device_pci_address(const struct device *device, char address[32])
+{
+	struct rte_pci_addr pci;
+
+	snprintf(address, 32, "%.*s", (int)strcspn(device->name, ","), device->name);
+	if (rte_pci_addr_parse(address, &pci))
+		return -1;
+	rte_pci_device_name(&pci, address, 32);
+	return 0;
+}
+
+static int vdev_open(const char *string, uint16_t *id, struct err *err)
+{
+	size_t length = strcspn(string, ",");
+	char name[RTE_ETH_NAME_MAX_LEN];
+	int ret;
+
+	if (length >= sizeof(name))
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "the device's name is longer than %zu characters", sizeof(name) - 1);
+	memcpy(name, string, length);
+	name[length] = '\0';
+	if (!rte_eth_dev_get_port_by_name(name, id))
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"another port has a device named %s already: give this one another number",
+			name);
+	eal_log_mark();
+	ret = rte_eal_hotplug_add("vdev", name, string[length] ? string + length + 1 : "");
+	if (ret) {
+		bool vague = ret == -1 || ret == -ENOENT || ret == -ENODEV || ret == -EFAULT;
+
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "DPDK cannot make this device: %s%s; `onager devices` lists the "
+			       "kinds of device and their arguments",
+			       vague ? "no such driver, or wrong arguments" : rte_strerror(-ret),
+			       eal_log_cause());
+	}
+	if (rte_eth_dev_get_port_by_name(name, id))
+		return err_set(err, EXIT_ENVIRONMENT, "%s is not an Ethernet device", name);
+	return 0;
+}
+
+/* The last part of a symbolic link's target, "" if there is none. */
+static void link_name(const char *path, char *name, size_t size)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlink(path, target, sizeof(target) - 1);
+	const char *slash;
+
+	name[0] = '\0';
+	if (length <= 0)
+		return;
+	target[length] = '\0';
+	slash = strrchr(target, '/');
+	strlcpy(name, slash ? slash + 1 : target, size);
+}
+
+static int pci_explain(const char *address, struct err *err)
+{
+	char path[128], driver[64], group[32];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", address);
+	if (access(path, F_OK))
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"no PCI device at this address; `onager devices` lists what there is");
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", address);
+	link_name(path, driver, sizeof(driver));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group", address);
+	link_name(path, group, sizeof(group));
+	if (strcmp(driver, "vfio-pci") && !strstr(driver, "uio"))
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"the device is bound to %s%s: bind it to DPDK as root with `modprobe "
+			"vfio-pci && dpdk-devbind.py --bind=vfio-pci %s`, or use its kernel "
+			"interface as \"if:NAME\" (`onager devices` names it)",
+			driver[0] ? "the kernel driver " : "no driver", driver, address);
+	snprintf(path, sizeof(path), "/dev/vfio/%s", group);
+	if (!strcmp(driver, "vfio-pci") && group[0] && access(path, R_OK | W_OK))
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"no permission to open %s: run as root, or `chown $USER %s` once as root",
+			path, path);
+	return err_set(
+		err, EXIT_ENVIRONMENT,
+		"bound to %s, but DPDK does not start it%s: in use by another process, or no "
+		"driver for this model in this DPDK",
+		driver, eal_log_cause());
+}
+
+static int pci_open(const struct device *device, uint16_t *id, struct err *err)
+{
+	char address[32];
+
+	device_pci_address(device, address);
+	if (rte_eth_dev_get_port_by_name(address, id))
+		return pci_explain(address, err);
+	return 0;
+}
+
+/* Rings of 4096 slots (1024 jumbo ones); a slot holds what one mbuf holds. */
+static int af_packet_open(const char *name, const struct config_port *port, unsigned index,
+			  uint16_t *id, struct err *err)
+{
+	unsigned slot = port_pool_room(port);
+	char string[256];
+
+	if (device_interface_check(name, port, false, err))
+		return -1;
+	snprintf(string, sizeof(string),
+		 "net_af_packet_%u,iface=%s,qpairs=%u,framesz=%u,blocksz=%u,framecnt=%u", index,
+		 name, port->cores, slot, slot * 32, slot > 2048 ? 1024 : 4096);
+	return vdev_open(string, id, err);
+}
+
+static int af_xdp_open(const char *name, const struct config_port *port, unsigned index,
+		       uint16_t *id, struct err *err)
+{
+	char string[256];
+
+	if (device_interface_check(name, port, true, err))
+		return -1;
+	snprintf(string, sizeof(string), "net_af_xdp_%u,iface=%s,start_queue=0,queue_count=%u",
+		 index, name, port->cores);
+	return vdev_open(string, id, err);
+}
+
+int device_open(const struct config *config, unsigned index, uint16_t *id, struct err *err)
+{
+	const struct config_port *port = &config->port[index];
+	struct device device = device_parse(port->device);
+
+	switch (device.kind) {
+	case DEVICE_PCI:
+		return pci_open(&device, id, err);
+	case DEVICE_VDEV:
+		return vdev_open(device.name, id, err);
+	case DEVICE_INTERFACE:
+		return af_packet_open(device.name, port, index, id, err);
+	case DEVICE_XDP:
+		return af_xdp_open(device.name, port, index, id, err);
+	case DEVICE_LOOP:
+		return loop_open(config, index, id, err);
+	case DEVICE_UNKNOWN:
+		break;
+	}
+	return err_set(
+		err, EXIT_ENVIRONMENT,
+		"no such device: expected a PCI address, \"net_*\", \"if:NAME\", \"xdp:NAME\" or "
+		"\"loop:NAME\"; `onager devices` lists what there is");
+}
+
+void device_close(uint16_t id)
+{
+	struct rte_eth_dev_info info;
+	bool known = !rte_eth_dev_info_get(id, &info);
+
+	rte_eth_dev_stop(id);
+	rte_eth_dev_close(id);
+	if (known && info.device)
+		rte_dev_remove(info.device);
+}

@@ -1,0 +1,52 @@
+/* Device strings, and how each kind becomes an ethdev. Internal to eal, device and port. */
+#ifndef RUN_DEVICE_H
+#define RUN_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/err.h"
+#include "../config/config.h"
+
+enum device_kind {
+	DEVICE_PCI,       /* "0000:07:00.0[,args]" */
+	DEVICE_VDEV,      /* "net_*[,args]" */
+	DEVICE_INTERFACE, /* "if:NAME" */
+	DEVICE_XDP,       /* "xdp:NAME" */
+	DEVICE_LOOP,      /* "loop:NAME" */
+	DEVICE_UNKNOWN,
+};
+
+#define LOOP_RING_SIZE 4096
+
+struct device {
+	enum device_kind kind;
+	const char *name; /* PCI address or vdev with arguments; else what follows the colon */
+};
+
+struct device device_parse(const char *string);
+
+/* Is this the DPDK vdev of that driver ("net_memif" matches "net_memif0,role=client")? */
+bool device_is_vdev(const struct device *, const char *driver);
+
+/* The PCI address alone, in full form; -1 if it is not one. */
+int device_pci_address(const struct device *, char address[32]);
+
+/* Make config->port[index]'s device an ethdev. *created: device_close() is to be called. The error
+ * says what is wrong with the device and what to do; it does not name the port. */
+int device_open(const struct config *, unsigned index, uint16_t *id, struct err *);
+void device_close(uint16_t id);
+
+/* device_interface.c. Can this kernel interface be used with so many queues of this MTU? Its
+ * permission and state are checked before DPDK tries, because DPDK's PMDs fail with one message for
+ * everything. */
+int device_interface_check(const char *name, const struct config_port *, bool xdp, struct err *);
+
+/* The state of a kernel interface from /sys/class/net/NAME/ATTRIBUTE; -1 if there is none. */
+long device_interface_number(const char *name, const char *attribute);
+
+/* loop.c. The ethdev of one end; the first call for a cable makes both. */
+int loop_open(const struct config *, unsigned index, uint16_t *id, struct err *);
+void loop_close(unsigned index);
+
+#endif

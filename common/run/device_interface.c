@@ -1,0 +1,165 @@
+/* Kernel interfaces: everything that can be wrong with one is found out before DPDK is asked to
+ * open it. */
+#define _GNU_SOURCE
+#include "device.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+
+#define LINK_WAIT_MS 3000
+#define LINK_POLL_MS 20
+
+/* Numbers of <linux/capability.h>, as bits of CapEff in /proc/self/status. */
+static const struct capability {
+	const char *name;
+	unsigned bit;
+	bool xdp_only;
+} capabilities[] = {
+	{"CAP_NET_RAW", 13, false},
+	{"CAP_NET_ADMIN", 12, false},
+	{"CAP_BPF", 39, true},
+};
+
+static uint64_t capabilities_effective(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long long set = 0;
+	char line[128];
+
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapEff: %llx", &set) == 1)
+			break;
+	fclose(file);
+	return set;
+}
+
+static int permission_check(bool xdp, struct err *err)
+{
+	uint64_t have = capabilities_effective();
+
+	for (unsigned i = 0; i < RTE_DIM(capabilities); i++) {
+		const struct capability *c = &capabilities[i];
+
+		if (have >> c->bit & 1 || (c->xdp_only && !xdp))
+			continue;
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"no permission to use a kernel interface: this needs %s; run as root, or "
+			"once `setcap %s+ep` on the onager binary",
+			c->name,
+			xdp ? "cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock"
+			    : "cap_net_raw,cap_net_admin");
+	}
+	return 0;
+}
+
+long device_interface_number(const char *name, const char *attribute)
+{
+	long value = -1;
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", name, attribute);
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+/* sysfs may be of another network namespace: flags and MTU are asked for by ioctl. */
+static int interface_request(const char *name, unsigned long request, struct ifreq *ifr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int ret;
+
+	memset(ifr, 0, sizeof(*ifr));
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", name);
+	if (fd < 0)
+		return -1;
+	ret = ioctl(fd, request, ifr);
+	close(fd);
+	return ret;
+}
+
+static int link_check(const char *name, struct err *err)
+{
+	struct ifreq ifr;
+
+	for (unsigned waited = 0;; waited += LINK_POLL_MS) {
+		if (interface_request(name, SIOCGIFFLAGS, &ifr))
+			return err_set(err, EXIT_ENVIRONMENT, "the interface vanished: %s",
+				       strerror(errno));
+		if (!(ifr.ifr_flags & IFF_UP))
+			return err_set(
+				err, EXIT_ENVIRONMENT,
+				"link down: the interface is not up; `ip link set dev %s up`",
+				name);
+		if (ifr.ifr_flags & IFF_RUNNING)
+			return 0;
+		if (waited >= LINK_WAIT_MS)
+			return err_set(err, EXIT_ENVIRONMENT,
+				       "link down: the interface is up, but has had no carrier for "
+				       "%u s; check the "
+				       "cable, or whether the far end of the veth is up",
+				       LINK_WAIT_MS / 1000);
+		rte_delay_us_sleep(LINK_POLL_MS * 1000);
+	}
+}
+
+/* Receive queues of an interface: AF_XDP binds one socket to each. */
+static unsigned interface_queues(const char *name)
+{
+	unsigned queues = 0;
+	struct dirent *entry;
+	char path[256];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/queues", name);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir)))
+		queues += !strncmp(entry->d_name, "rx-", 3);
+	closedir(dir);
+	return queues;
+}
+
+int device_interface_check(const char *name, const struct config_port *port, bool xdp,
+			   struct err *err)
+{
+	struct ifreq ifr;
+
+	if (!if_nametoindex(name))
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "no such network interface; `onager devices` lists what there is");
+	if (permission_check(xdp, err) || link_check(name, err))
+		return -1;
+	if (!interface_request(name, SIOCGIFMTU, &ifr) && ifr.ifr_mtu < port->mtu)
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "MTU %u is not supported: the interface has %d; `ip link set dev %s "
+			       "mtu %u`, or "
+			       "set the port's mtu to %d",
+			       port->mtu, ifr.ifr_mtu, name, port->mtu, ifr.ifr_mtu);
+	if (xdp && interface_queues(name) && interface_queues(name) < port->cores)
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"%u cores listed, but the interface has %u queues: list fewer cores, or "
+			"`ethtool -L %s combined %u`",
+			port->cores, interface_queues(name), name, port->cores);
+	return 0;
+}

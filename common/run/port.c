@@ -1,0 +1,390 @@
+/* A port from its configuration to a running device.
+ *
+ * In order: make the ethdev, see what it can do, configure it, a pool and a queue pair per worker,
+ * MAC and MTU, start, wait for the link, steering. Each step that can fail has its own sentence.
+ *
+ * Offloads are off except for those that cost nothing: received checksums where a NIC verifies
+ * them, and fast-free with a single queue (with several, hand-off brings packets of one pool into
+ * another's queue, which fast-free forbids). Many PMDs leave their fast transmit path for anything
+ * else. */
+#define _GNU_SOURCE
+#include "port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <numa.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "device.h"
+#include "dpdk_compat.h"
+#include "eal_log.h"
+#include "port_pool.h"
+#include "port_steer.h"
+
+#define LINK_WAIT_MS     3000
+#define LINK_POLL_MS     20
+#define DESCRIPTORS      1024
+#define RX_CHECKSUMS     (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM)
+#define RX_CHECKSUMS_ALL (RX_CHECKSUMS | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)
+#define TX_CHECKSUMS     (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
+#define TX_CHECKSUMS_ALL (TX_CHECKSUMS | RTE_ETH_TX_OFFLOAD_UDP_CKSUM)
+
+static bool is_memif(const struct port *port)
+{
+	struct device device = device_parse(port->config->device);
+
+	return device_is_vdev(&device, "net_memif");
+}
+
+static bool is_memif_client(const struct port *port)
+{
+	return is_memif(port) && (strstr(port->config->device, "role=client") ||
+				  strstr(port->config->device, "role=slave"));
+}
+
+/* Does the device decide the MTU itself? Kernel interfaces were checked, memif has buffers of a
+ * size. */
+static bool has_own_mtu(const struct port *port)
+{
+	enum device_kind kind = device_parse(port->config->device).kind;
+
+	return kind == DEVICE_INTERFACE || kind == DEVICE_XDP || is_memif(port);
+}
+
+static int mtu_refused(const struct port *port, const struct rte_eth_dev_info *info,
+		       struct err *err)
+{
+	unsigned most = info->max_mtu;
+
+	if (info->max_rx_pktlen &&
+	    info->max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN < most)
+		most = info->max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+	return err_set(err, EXIT_ENVIRONMENT, "MTU %u is not supported: the device takes %u to %u",
+		       port->config->mtu, info->min_mtu, most);
+}
+
+/* memif's far end sees buffers of bsize bytes; a larger frame would arrive in pieces. */
+static int memif_check(const struct port *port, struct err *err)
+{
+	const char *bsize = strstr(port->config->device, "bsize=");
+	unsigned size = bsize ? (unsigned)atoi(bsize + 6) : 2048;
+	unsigned need = port->config->mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
+
+	if (is_memif(port) && need > size)
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"MTU %u is not supported: memif's buffers hold %u bytes; add bsize=%u to "
+			"the device at both ends",
+			port->config->mtu, size, rte_align32pow2(need));
+	return 0;
+}
+
+static int queues_check(const struct port *port, const struct rte_eth_dev_info *info,
+			struct err *err)
+{
+	unsigned most = RTE_MIN(info->max_rx_queues, info->max_tx_queues);
+
+	if (port->queues <= most)
+		return 0;
+	return err_set(err, EXIT_ENVIRONMENT,
+		       "%u cores listed, but the device has %u queues: list fewer cores",
+		       port->queues, most);
+}
+
+/* Our own address for devices that have none or a random one, so that runs repeat: 02:6f:6e is
+ * locally administered. The ends of a memif differ in their device strings; the role is in it for
+ * sure. */
+static bool mac_choose(const struct port *port, unsigned index, uint8_t mac[6])
+{
+	struct device device = device_parse(port->config->device);
+	uint8_t hash = 0;
+
+	if (strstr(port->config->device, "mac="))
+		return false;
+	if (device.kind != DEVICE_LOOP && !device_is_vdev(&device, "net_ring") &&
+	    !device_is_vdev(&device, "net_null") && !is_memif(port))
+		return false;
+	for (const char *c = device.name; *c && is_memif(port); c++)
+		hash = (uint8_t)(hash * 31 + *c);
+	memcpy(mac,
+	       (uint8_t[6]){0x02, 0x6f, 0x6e, is_memif(port) ? 2 - is_memif_client(port) : 0, hash,
+			    (uint8_t)(index + 1)},
+	       6);
+	return true;
+}
+
+static void mac_init(struct port *port, unsigned index)
+{
+	struct rte_ether_addr mac = {0};
+
+	/* A cable has no MAC filter: it does not matter if such a device refuses the address. */
+	if (mac_choose(port, index, mac.addr_bytes))
+		rte_eth_dev_default_mac_addr_set(port->id, &mac);
+	else
+		rte_eth_macaddr_get(port->id, &mac);
+	memcpy(port->mac, mac.addr_bytes, sizeof(port->mac));
+}
+
+static void rule_init(struct port *port)
+{
+	memcpy(port->rule.mac, port->mac, sizeof(port->mac));
+	port->rule.vlans = port->config->vlans;
+	memcpy(port->rule.vlan_id, port->config->vlan, sizeof(port->rule.vlan_id));
+	port->rule.verify = port->config->verify_checksums;
+}
+
+static int core_node(uint16_t core)
+{
+	return numa_available() < 0 ? -1 : numa_node_of_cpu(core);
+}
+
+/* NUMA: what is far away is used, and said once. */
+static void node_init(struct port *port, const struct rte_eth_dev_info *info)
+{
+	enum device_kind kind = device_parse(port->config->device).kind;
+	unsigned far = 0;
+
+	port->socket = kind == DEVICE_PCI ? rte_eth_dev_socket_id(port->id)
+					  : core_node(port->config->core[0]);
+	if (numa_available() < 0 || numa_max_node() < 1 || port->socket < 0)
+		return;
+	for (unsigned i = 0; i < port->config->cores; i++)
+		far += core_node(port->config->core[i]) != port->socket;
+	if (far)
+		fprintf(stderr,
+			"onager: port %s: %s is on NUMA node %d, but %u of its %u cores are not: "
+			"it works, "
+			"at less speed; list cores of that node\n",
+			port->config->name, info->driver_name, port->socket, far,
+			port->config->cores);
+}
+
+static void offloads_choose(struct port *port, const struct rte_eth_dev_info *info,
+			    struct rte_eth_conf *conf)
+{
+	struct device device = device_parse(port->config->device);
+
+	if (port->config->verify_checksums && device.kind == DEVICE_PCI &&
+	    (info->rx_offload_capa & RX_CHECKSUMS) == RX_CHECKSUMS) {
+		conf->rxmode.offloads |= RX_CHECKSUMS_ALL & info->rx_offload_capa;
+		port->rx_checksum = true;
+	}
+	if (port->config->checksum_offload &&
+	    (info->tx_offload_capa & TX_CHECKSUMS) == TX_CHECKSUMS) {
+		conf->txmode.offloads |= TX_CHECKSUMS_ALL & info->tx_offload_capa;
+		port->tx_checksum = true;
+	}
+	if (port->queues == 1)
+		conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE & info->tx_offload_capa;
+	/* These pass chains on as they are, without an offload that changes their transmit path. */
+	port->multi_segment =
+		device.kind == DEVICE_LOOP || is_memif(port) || device_is_vdev(&device, "net_ring");
+}
+
+static int device_configure(struct port *port, const struct rte_eth_dev_info *info, struct err *err)
+{
+	struct rte_eth_conf conf = {0};
+	int ret;
+
+	if (!has_own_mtu(port)) {
+		if (port->config->mtu < info->min_mtu ||
+		    (info->max_mtu && port->config->mtu > info->max_mtu))
+			return mtu_refused(port, info, err);
+		conf.rxmode.mtu = port->config->mtu;
+	}
+	offloads_choose(port, info, &conf);
+	port_steer_request(port, info, &conf);
+	ret = rte_eth_dev_configure(port->id, port->queues, port->queues, &conf);
+	if (ret == -EINVAL && conf.rxmode.mtu > RTE_ETHER_MTU)
+		return mtu_refused(port, info, err);
+	if (ret)
+		return err_set(err, EXIT_ENVIRONMENT, "the device refuses %u queues: %s%s",
+			       port->queues, rte_strerror(-ret), eal_log_cause());
+	ret = has_own_mtu(port) ? 0 : rte_eth_dev_set_mtu(port->id, port->config->mtu);
+	if (ret && ret != -ENOTSUP)
+		return mtu_refused(port, info, err);
+	return 0;
+}
+
+static int queue_setup(struct port *port, unsigned index, uint16_t queue, uint16_t rx_descriptors,
+		       uint16_t tx_descriptors, struct err *err)
+{
+	unsigned socket = port->socket < 0 ? (unsigned)SOCKET_ID_ANY : (unsigned)port->socket;
+	int ret;
+
+	port->pool[queue] =
+		port_pool_create(port->config, index, queue, port->socket, &port->mbufs_bytes, err);
+	if (!port->pool[queue])
+		return -1;
+	eal_log_mark();
+	ret = rte_eth_rx_queue_setup(port->id, queue, rx_descriptors, socket, NULL,
+				     port->pool[queue]);
+	if (!ret)
+		ret = rte_eth_tx_queue_setup(port->id, queue, tx_descriptors, socket, NULL);
+	if (ret)
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "the device refuses queue %u with %u receive and %u transmit "
+			       "descriptors: %s%s",
+			       queue, rx_descriptors, tx_descriptors, rte_strerror(-ret),
+			       eal_log_cause());
+	return 0;
+}
+
+static int queues_setup(struct port *port, unsigned index, struct err *err)
+{
+	uint16_t rx = port->config->rx_descriptors ? port->config->rx_descriptors : DESCRIPTORS;
+	uint16_t tx = port->config->tx_descriptors ? port->config->tx_descriptors : DESCRIPTORS;
+
+	port->pool = calloc(port->queues, sizeof(struct rte_mempool *));
+	if (!port->pool)
+		return err_set(err, EXIT_ENVIRONMENT, "no memory");
+	rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
+	for (uint16_t queue = 0; queue < port->queues; queue++)
+		if (queue_setup(port, index, queue, rx, tx, err))
+			return -1;
+	return 0;
+}
+
+/* A memif client cannot start before its server listens, and the two are started by hand: it tries
+ * for as long as others wait for their link. */
+static int device_start(struct port *port, struct err *err)
+{
+	int ret;
+
+	for (unsigned waited = 0;; waited += LINK_POLL_MS) {
+		eal_log_mark();
+		ret = rte_eth_dev_start(port->id);
+		if (!ret || !is_memif_client(port) || waited >= LINK_WAIT_MS)
+			break;
+		rte_delay_us_sleep(LINK_POLL_MS * 1000);
+	}
+	if (ret && is_memif_client(port))
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "link down: nobody has been listening on the memif socket for %u "
+			       "s%s; start the "
+			       "instance with role=server first",
+			       LINK_WAIT_MS / 1000, eal_log_cause());
+	if (ret)
+		return err_set(err, EXIT_ENVIRONMENT, "the device does not start: %s%s",
+			       rte_strerror(-ret), eal_log_cause());
+	return 0;
+}
+
+/* A memif server's link comes when a client does: it does not wait. */
+static int link_wait(const struct port *port, struct err *err)
+{
+	struct rte_eth_link link = {0};
+
+	if (is_memif(port) && !is_memif_client(port))
+		return 0;
+	for (unsigned waited = 0; waited < LINK_WAIT_MS; waited += LINK_POLL_MS) {
+		if (!rte_eth_link_get_nowait(port->id, &link) && link.link_status)
+			return 0;
+		rte_delay_us_sleep(LINK_POLL_MS * 1000);
+	}
+	return err_set(err, EXIT_ENVIRONMENT,
+		       "link down: no link within %u s; check the cable and the far end",
+		       LINK_WAIT_MS / 1000);
+}
+
+static void stats_read(uint16_t id, struct port_stats *stats)
+{
+	struct rte_eth_stats s = {0};
+
+	rte_eth_stats_get(id, &s);
+	*stats = (struct port_stats){.rx_packets = s.ipackets,
+				     .tx_packets = s.opackets,
+				     .imissed = s.imissed,
+				     .ierrors = s.ierrors,
+				     .oerrors = s.oerrors,
+				     .rx_nombuf = s.rx_nombuf};
+}
+
+void port_stats(const struct port *port, struct port_stats *stats)
+{
+	stats_read(port->id, stats);
+	stats->rx_packets -= port->base.rx_packets;
+	stats->tx_packets -= port->base.tx_packets;
+	stats->imissed -= port->base.imissed;
+	stats->ierrors -= port->base.ierrors;
+	stats->oerrors -= port->base.oerrors;
+	stats->rx_nombuf -= port->base.rx_nombuf;
+}
+
+static int port_start(struct port *port, unsigned index, struct err *err)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(port->id, &info))
+		return err_set(err, EXIT_ENVIRONMENT, "the device tells nothing about itself");
+	port->driver = info.driver_name;
+	node_init(port, &info);
+	eal_log_mark();
+	if (queues_check(port, &info, err) || memif_check(port, err) ||
+	    device_configure(port, &info, err) || queues_setup(port, index, err))
+		return -1;
+	mac_init(port, index);
+	rule_init(port);
+	if (device_start(port, err) || link_wait(port, err) ||
+	    port_steer_init(port, &info, index, err))
+		return -1;
+	stats_read(port->id, &port->base);
+	return 0;
+}
+
+static void port_close(struct port *port, unsigned index)
+{
+	if (device_parse(port->config->device).kind == DEVICE_LOOP)
+		loop_close(index);
+	else if (port->opened)
+		device_close(port->id);
+	port_steer_free(port);
+}
+
+static int port_open(const struct config *config, unsigned index, struct port *port,
+		     struct err *err)
+{
+	port->config = &config->port[index];
+	port->queues = (uint16_t)port->config->cores;
+	if (device_open(config, index, &port->id, err))
+		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);
+	port->opened = true;
+	if (port_start(port, index, err))
+		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);
+	return 0;
+}
+
+int ports_open(const struct config *config, struct port **ports, struct err *err)
+{
+	struct port *port = calloc(config->ports, sizeof(*port));
+
+	if (!port)
+		return err_set(err, EXIT_ENVIRONMENT, "no memory");
+	eal_log_live(false);
+	for (unsigned i = 0; i < config->ports; i++)
+		if (port_open(config, i, &port[i], err)) {
+			ports_close(port, i + 1);
+			return -1;
+		}
+	eal_log_live(true);
+	*ports = port;
+	return 0;
+}
+
+/* Pools go last: rings and devices of other ports hold packets of them. */
+void ports_close(struct port *ports, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		port_close(&ports[i], i);
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned q = 0; ports[i].pool && q < ports[i].queues; q++)
+			rte_mempool_free(ports[i].pool[q]);
+		free(ports[i].pool);
+	}
+	free(ports);
+}
