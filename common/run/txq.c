@@ -1,0 +1,170 @@
+/* Blank packets in, finished packets out.
+ *
+ * A packet's life is a circle: blank from stock, written by the engine, sent, received at the far
+ * end, turned round, received here, freed. In a loop run every packet of ours comes home to this
+ * very queue, so a freed one becomes a blank at once, its fields reset while its header is in the
+ * cache, and the mempool is not asked at all. Stock is a stack: what was touched last is used next.
+ *
+ * Rejected: resetting blanks when they are handed out (their line may have left the cache by then),
+ * and a ring for the queue of finished packets (the port takes all of it in nearly every step; the
+ * rare rest is moved to the front). */
+#include "txq.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#define REFILL 64u
+
+/* The fields between the buffer's address and its length: as a fresh packet has them. Written as
+ * one block of 32 bytes. */
+#define RESET_FROM offsetof(struct rte_mbuf, rearm_data)
+#define RESET_SIZE (offsetof(struct rte_mbuf, hash) - RESET_FROM)
+
+static struct rte_mbuf fresh;
+
+static void fresh_fill(void)
+{
+	fresh.data_off = RTE_PKTMBUF_HEADROOM;
+	fresh.nb_segs = 1;
+	fresh.port = RTE_MBUF_PORT_INVALID;
+	rte_mbuf_refcnt_set(&fresh, 1);
+}
+
+static inline void packet_reset(struct rte_mbuf *m)
+{
+	memcpy((char *)m + RESET_FROM, (const char *)&fresh + RESET_FROM, RESET_SIZE);
+}
+
+static uint32_t txq_refill(struct tx *tx)
+{
+	struct txq *q = (struct txq *)tx;
+	void **blank = (void **)(tx->blank + tx->blanks);
+	uint32_t wanted = REFILL;
+
+	if (tx->blanks + REFILL > TXQ_STOCK)
+		return tx->blanks;
+	while (rte_mempool_get_bulk(q->pool, blank, wanted))
+		if (!(wanted /= 4))
+			return tx->blanks;
+	for (uint32_t i = 0; i < wanted; i++) {
+		struct rte_mbuf *m = blank[i];
+
+		packet_reset(m);
+		m->next = NULL;
+	}
+	return tx->blanks += wanted;
+}
+
+/* Is it one of ours that nobody else holds, in one piece? Its `next` is NULL then: mempools keep it
+ * so, and drivers set it with nb_segs. */
+static inline bool is_blank_to_be(const struct txq *q, const struct rte_mbuf *m)
+{
+	return m->pool == q->pool && rte_mbuf_refcnt_read(m) == 1 && m->nb_segs == 1 &&
+	       RTE_MBUF_DIRECT(m);
+}
+
+void txq_recycle(struct txq *q, struct rte_mbuf **pkt, unsigned count)
+{
+	struct rte_mbuf *foreign[RX_BURST_MAX];
+	struct tx *tx = &q->tx;
+	unsigned foreigners = 0;
+
+	if (tx->blanks + count > TXQ_STOCK) {
+		rte_mempool_put_bulk(q->pool, (void **)(tx->blank + TXQ_STOCK / 2),
+				     tx->blanks - TXQ_STOCK / 2);
+		tx->blanks = TXQ_STOCK / 2;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		struct rte_mbuf *m = pkt[i];
+
+		if (!m)
+			continue;
+		if (likely(is_blank_to_be(q, m))) {
+			packet_reset(m);
+			tx->blank[tx->blanks++] = m;
+		} else {
+			foreign[foreigners++] = m;
+		}
+	}
+	if (foreigners)
+		rte_pktmbuf_free_bulk(foreign, foreigners);
+}
+
+static void txq_release(struct tx *tx, struct rte_mbuf *m)
+{
+	txq_recycle((struct txq *)tx, &m, 1);
+}
+
+int txq_open(struct txq *q, struct arena *arena)
+{
+	fresh_fill();
+	q->tx = (struct tx){
+		.queue = arena_take(arena, TXQ_CAPACITY * sizeof(*q->tx.queue)),
+		.capacity = TXQ_CAPACITY,
+		.blank = arena_take(arena, TXQ_STOCK * sizeof(*q->tx.blank)),
+		.refill = txq_refill,
+		.release = txq_release,
+	};
+	return q->tx.queue && q->tx.blank ? 0 : -1;
+}
+
+void txq_close(struct txq *q)
+{
+	q->counters->value[COUNTER_DROP_TX] += q->tx.count + q->tx.refused;
+	rte_pktmbuf_free_bulk(q->tx.queue, q->tx.count);
+	if (q->tx.blanks)
+		rte_mempool_put_bulk(q->pool, (void **)q->tx.blank, q->tx.blanks);
+	q->tx.count = q->tx.blanks = q->tx.refused = 0;
+}
+
+static uint64_t bytes_of(struct rte_mbuf *const *pkt, unsigned count)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += pkt[i]->pkt_len;
+	return bytes;
+}
+
+/* Some drivers take 32 packets at a time although there is room for more. */
+static unsigned port_send(const struct txq *q, struct rte_mbuf **pkt, unsigned count)
+{
+	unsigned sent = 0, taken;
+
+	do {
+		unsigned ready = count - sent;
+
+		if (q->prepare)
+			ready = rte_eth_tx_prepare(q->port, q->queue, pkt + sent, (uint16_t)ready);
+		taken = rte_eth_tx_burst(q->port, q->queue, pkt + sent, (uint16_t)ready);
+		sent += taken;
+	} while (taken >= 32 && sent < count);
+	return sent;
+}
+
+unsigned txq_flush(struct txq *q)
+{
+	struct tx *tx = &q->tx;
+	uint64_t *value = q->counters->value, bytes;
+	unsigned sent;
+
+	if (!tx->count)
+		return 0;
+	bytes = bytes_of(tx->queue, tx->count);
+	sent = port_send(q, tx->queue, tx->count);
+	tx->count -= sent;
+	if (unlikely(tx->count)) {
+		memmove(tx->queue, tx->queue + sent, tx->count * sizeof(*tx->queue));
+		bytes -= bytes_of(tx->queue, tx->count);
+	}
+	if (unlikely(tx->refused)) {
+		value[COUNTER_DROP_TX] += tx->refused;
+		tx->refused = 0;
+	}
+	value[COUNTER_PKT_TX] += sent;
+	value[COUNTER_BITS_TX] += bytes * 8;
+	return sent;
+}

@@ -1,0 +1,41 @@
+/* The transmit side of a queue: the engine's `struct tx` over an ethdev queue and its mempool. */
+#ifndef RUN_TXQ_H
+#define RUN_TXQ_H
+
+#include <stdint.h>
+
+#include <rte_mempool.h>
+
+#include "../base/arena.h"
+#include "../base/counter.h"
+#include "../base/engine.h"
+
+#define TXQ_CAPACITY 2048 /* finished packets */
+#define TXQ_STOCK    512  /* blank packets */
+
+struct txq {
+	struct tx tx; /* first */
+	struct rte_mempool *pool;
+	struct counters *counters; /* PKT_TX, BITS_TX and DROP_TX are written here */
+	uint16_t port, queue;
+	bool prepare; /* checksums are left to the port, which wants to see packets first */
+};
+
+/* Bytes that txq_open() takes from its arena. */
+#define TXQ_BYTES ((TXQ_CAPACITY + TXQ_STOCK) * sizeof(struct rte_mbuf *) + 128)
+
+/* The caller has filled in pool, counters, port, queue and prepare. Returns 0, or -1 when the arena
+ * is exhausted. */
+int txq_open(struct txq *, struct arena *);
+
+/* Free what is queued, counted as dropped, and what is in stock. */
+void txq_close(struct txq *);
+
+/* Give what is queued to the port; what it refuses stays first in line. Returns how many it took.
+ */
+unsigned txq_flush(struct txq *);
+
+/* Free the packets of a burst that are not NULL. Those of this queue's own pool become stock. */
+void txq_recycle(struct txq *, struct rte_mbuf **pkt, unsigned count);
+
+#endif

@@ -1,0 +1,362 @@
+/* The worker's loop: receive, parse, sort, feed the engine, let it launch, send.
+ *
+ * Everything happens per burst. Nearly every burst is all TCP for this worker and goes to the
+ * engine as it stands; only another one is sorted packet by packet: ARP and ICMP are answered in
+ * place, a flow of another worker goes over the hand-off ring to its owner, the rest is refused.
+ * The engine always sees a dense burst of valid TCP packets. What it leaves is counted by reason
+ * and recycled.
+ *
+ * One compare per step, against the next millisecond or the next order if that is sooner, keeps all
+ * that is rare out of the way: orders of the control thread, ARP, publishing. The counter that ends
+ * a step is the one that begins the next, so a step reads the TSC once and no cycle is unaccounted.
+ *
+ * A packet that comes over a hand-off ring is parsed again by its owner rather than carried with
+ * its view; its checksums are marked as verified. ARP reaches one queue only, but every worker has
+ * its own next hops: the one that gets it gives copies to the others, over the same rings.
+ *
+ * Rejected: skipping the engine's poll until the time it returned (a launcher that waits for room
+ * in the transmit queue would have to say so; the call costs less than the bookkeeping), and
+ * sleeping when idle (it would be the latency that the user reads). */
+#include "worker.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#define TICK_NS  1000000u
+#define STALL_NS 10000000u
+
+static inline void counter_add(struct worker *w, enum counter counter, uint64_t n)
+{
+	w->counters.value[counter] += n;
+}
+
+static void drop_count(struct worker *w, enum drop reason)
+{
+	w->counters.drop[reason]++;
+	if (drop_info[reason].counter >= 0)
+		w->counters.value[drop_info[reason].counter]++;
+}
+
+/* The worker of this port that a TCP packet belongs to. */
+static inline uint16_t packet_owner(const struct worker *w, const struct rte_mbuf *m,
+				    const struct view *view)
+{
+	const struct steer *steer = &w->port->steer;
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, view->l3);
+	const uint8_t *tcp = rte_pktmbuf_mtod_offset(m, const uint8_t *, view->l4);
+	uint32_t address[2];
+	uint16_t port[2];
+
+	if (steer->mode == STEER_TOEPLITZ && m->ol_flags & RTE_MBUF_F_RX_RSS_HASH)
+		return steer->reta[m->hash.rss & (steer->reta_size - 1u)];
+	memcpy(address, ip + 12, sizeof address);
+	memcpy(port, tcp, sizeof port);
+	return steer_owner4(steer, address[0], address[1], port[0], port[1]);
+}
+
+static bool burst_is_mine(const struct worker *w)
+{
+	unsigned strangers = 0;
+
+	for (unsigned i = 0; i < w->rx.count; i++)
+		strangers |= packet_owner(w, w->rx.pkt[i], &w->rx.view[i]) ^ w->queue;
+	return !strangers;
+}
+
+/* Packets that are other workers'. */
+struct handover {
+	unsigned count;
+	struct rte_mbuf *pkt[RX_BURST_MAX];
+	uint16_t owner[RX_BURST_MAX];
+};
+
+static void handover_add(struct handover *h, struct rte_mbuf *m, uint16_t owner)
+{
+	/* Verified here: not again by the owner. */
+	m->ol_flags &= ~(RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK);
+	m->ol_flags |= RTE_MBUF_F_RX_IP_CKSUM_GOOD | RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+	h->pkt[h->count] = m;
+	h->owner[h->count++] = owner;
+}
+
+/* Hand everything over, in one go per owner. */
+static void handover_send(struct worker *w, struct handover *h)
+{
+	while (h->count) {
+		struct rte_mbuf *pkt[RX_BURST_MAX];
+		uint16_t owner = h->owner[0];
+		unsigned count = 0, left = 0, taken;
+
+		for (unsigned i = 0; i < h->count; i++) {
+			if (h->owner[i] == owner) {
+				pkt[count++] = h->pkt[i];
+			} else {
+				h->pkt[left] = h->pkt[i];
+				h->owner[left++] = h->owner[i];
+			}
+		}
+		h->count = left;
+		taken = rte_ring_enqueue_burst(w->port->handoff[owner], (void **)pkt, count, NULL);
+		counter_add(w, COUNTER_TCP_RX, count - taken);
+		w->counters.drop[DROP_HANDOFF_FULL] += count - taken;
+		rte_pktmbuf_free_bulk(pkt + taken, count - taken);
+	}
+}
+
+/* Give every other worker of the port a copy of an ARP packet to learn from. */
+static void arp_share(struct worker *w, const struct rte_mbuf *m, const struct view *view)
+{
+	for (uint16_t other = 0; other < w->port->queues; other++) {
+		struct rte_mbuf *copy = other == w->queue ? NULL : tx_new(&w->txq.tx);
+
+		if (!copy)
+			continue;
+		memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(m, void *), view->payload);
+		copy->data_len = view->payload;
+		copy->pkt_len = view->payload;
+		if (rte_ring_enqueue(w->port->handoff[other], copy))
+			rte_pktmbuf_free(copy);
+	}
+}
+
+/* Deal with packet i, which is not TCP or was refused by the parser. A copy of an ARP packet that
+ * another worker handed over is not counted: the packet itself was, where it came in. */
+static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
+{
+	struct rx_burst *rx = &w->rx;
+	const struct view *view = &rx->view[i];
+
+	if (!rx->reason[i]) {
+		switch (view->kind) {
+		case VIEW_ARP:
+			if (handed) {
+				neighbor_learn(&w->neighbor, rx->pkt[i], view, now);
+				return;
+			}
+			counter_add(w, COUNTER_ARP_RX, 1);
+			if (w->handoff)
+				arp_share(w, rx->pkt[i], view);
+			neighbor_input(&w->neighbor, rx, i, &w->txq.tx, now);
+			break;
+		case VIEW_ICMP:
+			counter_add(w, COUNTER_ICMP_RX, 1);
+			neighbor_input(&w->neighbor, rx, i, &w->txq.tx, now);
+			break;
+		default:
+			counter_add(w, COUNTER_UDP_RX, 1);
+			rx->reason[i] = DROP_UDP_NO_PORT;
+		}
+	}
+	drop_count(w, rx->reason[i]);
+}
+
+/* Sort the burst: TCP packets of this worker stay, moved together; the rest is dealt with.
+ * `handed`: it comes from other workers. */
+static void burst_sort(struct worker *w, bool handed, uint64_t now)
+{
+	struct rx_burst *rx = &w->rx;
+	struct handover strangers = {.count = 0};
+	struct rte_mbuf *rest[RX_BURST_MAX];
+	unsigned kept = 0, rests = 0;
+
+	for (unsigned i = 0; i < rx->count; i++) {
+		uint16_t owner = w->queue;
+
+		if (rx->reason[i] || rx->view[i].kind != VIEW_TCP) {
+			other_input(w, i, handed, now);
+			rest[rests++] = rx->pkt[i];
+			continue;
+		}
+		if (w->handoff && !handed)
+			owner = packet_owner(w, rx->pkt[i], &rx->view[i]);
+		if (owner != w->queue) {
+			handover_add(&strangers, rx->pkt[i], owner);
+			continue;
+		}
+		rx->pkt[kept] = rx->pkt[i];
+		rx->reason[kept] = DROP_NONE;
+		rx->view[kept++] = rx->view[i];
+	}
+	rx->count = kept;
+	handover_send(w, &strangers);
+	txq_recycle(&w->txq, rest, rests);
+}
+
+/* Give the burst, all TCP, to the engine, and count and recycle what it leaves. */
+static void burst_feed(struct worker *w, uint64_t now)
+{
+	struct rx_burst *rx = &w->rx;
+	unsigned accepted = rx->count;
+
+	counter_add(w, COUNTER_TCP_RX, rx->count);
+	if (likely(w->started))
+		w->engine->ops->input(w->engine, rx, &w->txq.tx, now);
+	else
+		memset(rx->reason, DROP_TCP_NO_CONN, rx->count);
+	for (unsigned i = 0; i < rx->count; i++) {
+		if (unlikely(rx->reason[i])) {
+			drop_count(w, rx->reason[i]);
+			accepted--;
+		}
+	}
+	w->counters.drop[DROP_NONE] += accepted;
+	txq_recycle(&w->txq, rx->pkt, rx->count);
+}
+
+static unsigned receive(struct worker *w, uint64_t now)
+{
+	struct rx_burst *rx = &w->rx;
+	unsigned count = rte_eth_rx_burst(w->port_id, w->queue, rx->pkt, RX_BURST_MAX);
+	unsigned refused, others = 0;
+	uint64_t bytes = 0;
+
+	if (!count)
+		return 0;
+	rx->count = count;
+	refused = view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
+	for (unsigned i = 0; i < count; i++) {
+		bytes += rx->pkt[i]->pkt_len;
+		others |= rx->view[i].kind ^ VIEW_TCP;
+	}
+	counter_add(w, COUNTER_PKT_RX, count);
+	counter_add(w, COUNTER_BITS_RX, bytes * 8);
+	if (unlikely(refused || others || (w->handoff && !burst_is_mine(w))))
+		burst_sort(w, false, now);
+	burst_feed(w, now);
+	return count;
+}
+
+static unsigned receive_handed(struct worker *w, uint64_t now)
+{
+	struct rx_burst *rx = &w->rx;
+
+	rx->count = rte_ring_sc_dequeue_burst(w->handoff, (void **)rx->pkt, RX_BURST_MAX, NULL);
+	if (!rx->count)
+		return 0;
+	view_parse_burst(rx->pkt, rx->count, w->rule, rx->view, rx->reason);
+	burst_sort(w, true, now);
+	burst_feed(w, now);
+	return rx->count;
+}
+
+static void mark_make(const struct worker *w, struct worker_mark *mark)
+{
+	mark->counters = w->counters;
+	for (unsigned i = 0; i < w->config->traffics; i++)
+		if (w->stats[i])
+			mark->traffic[i] = w->stats[i]->level;
+	mark->cycles = w->status.cycles;
+	mark->busy_cycles = w->status.busy_cycles;
+}
+
+static void stage_enter(struct worker *w, enum worker_stage stage)
+{
+	__atomic_store_n(&w->status.stage, stage, __ATOMIC_RELEASE);
+}
+
+static void drain_begin(struct worker *w, uint64_t now)
+{
+	if (w->draining)
+		return;
+	w->draining = true;
+	if (w->started)
+		w->engine->ops->drain(w->engine, now, order_at(w->orders, ORDER_DEADLINE));
+}
+
+/* Carry out the orders whose time has come. The marks are made before anything else happens in that
+ * step. */
+static void orders_follow(struct worker *w, uint64_t now)
+{
+	const struct orders *orders = w->orders;
+	bool ended = now >= order_at(orders, ORDER_END);
+
+	if (!w->started && !ended && now >= order_at(orders, ORDER_START)) {
+		w->started = true;
+		w->engine->ops->start(w->engine, order_at(orders, ORDER_START));
+		stage_enter(w, STAGE_LOADED);
+	}
+	if (w->status.stage == STAGE_LOADED && now >= order_at(orders, ORDER_STEADY)) {
+		mark_make(w, &w->begin);
+		stage_enter(w, STAGE_STEADY);
+	}
+	if (w->status.stage != STAGE_ENDED && ended) {
+		mark_make(w, &w->end);
+		stage_enter(w, STAGE_ENDED);
+		if (w->has_client)
+			drain_begin(w, now);
+	}
+	if (now >= order_at(orders, ORDER_SERVER_DRAIN))
+		drain_begin(w, now);
+}
+
+static void status_publish(struct worker *w)
+{
+	struct worker_status *status = &w->status;
+	uint64_t bytes, connections;
+	bool idle = !w->started || (w->engine->ops->idle(w->engine) && !w->txq.tx.count);
+
+	w->engine->ops->usage(w->engine, &bytes, &connections);
+	if (connections >= status->connections) {
+		__atomic_store_n(&status->connections, connections, __ATOMIC_RELAXED);
+		__atomic_store_n(&status->memory_bytes, bytes, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&status->resolved, !w->neighbor.pending, __ATOMIC_RELAXED);
+	__atomic_store_n(&status->idle, w->draining && idle, __ATOMIC_RELEASE);
+}
+
+static void worker_tick(struct worker *w, uint64_t now)
+{
+	orders_follow(w, now);
+	neighbor_poll(&w->neighbor, &w->txq.tx, now);
+	status_publish(w);
+	w->tick_at = now + TICK_NS;
+	for (unsigned i = 0; i < ORDERS; i++) {
+		uint64_t at = order_at(w->orders, i);
+
+		if (at > now && at < w->tick_at)
+			w->tick_at = at;
+	}
+}
+
+/* One step; true if it did something. */
+static inline bool worker_step(struct worker *w, uint64_t now)
+{
+	unsigned moved;
+
+	if (unlikely(now >= w->tick_at))
+		worker_tick(w, now);
+	moved = receive(w, now);
+	if (w->handoff)
+		moved += receive_handed(w, now);
+	if (likely(w->started))
+		w->engine->ops->poll(w->engine, &w->txq.tx, now);
+	return moved + txq_flush(&w->txq);
+}
+
+int worker_loop(void *arg)
+{
+	const struct worker_group *group = arg;
+	uint64_t stall = clock_cycles(group->clock, STALL_NS), tsc = rte_rdtsc(), now;
+
+	do {
+		now = clock_ns(group->clock, tsc);
+		for (unsigned i = 0; i < group->workers; i++) {
+			struct worker_status *status = &group->worker[i]->status;
+			bool busy = worker_step(group->worker[i], clock_ns(group->clock, tsc));
+			uint64_t end = rte_rdtsc(), cycles = end - tsc;
+
+			status->cycles += cycles;
+			if (busy)
+				status->busy_cycles += cycles;
+			if (unlikely(cycles > stall)) {
+				status->stalls++;
+				status->stall_cycles = RTE_MAX(status->stall_cycles, cycles);
+			}
+			tsc = end;
+		}
+	} while (now < order_at(group->orders, ORDER_STOP));
+	return 0;
+}
