@@ -51,6 +51,8 @@ uint64_t hist_quantile(const struct hist *h, double quantile)
 		return 0;
 	if (rank <= 1)
 		return h->min;
+	if (rank >= h->count)
+		return h->max;
 	for (unsigned i = 0; i < HIST_BUCKETS - 1; i++) {
 		seen += h->bucket[i];
 		if (seen < rank)

@@ -33,12 +33,16 @@ static uint64_t request_length(const struct config_traffic *traffic)
 	       sizeof("  HTTP/1.1\r\nHost: \r\n") - 1 + header_lines(request) + request->body_size;
 }
 
-static uint64_t response_length(const struct config_traffic *server)
+static uint64_t response_length(const struct config_traffic *client,
+				const struct config_traffic *server)
 {
+	uint64_t header = sizeof("HTTP/1.1 200 OK\r\n") - 1 + header_lines(&server->response);
+
 	if (server->kind == TCP_SERVER)
 		return server->response.body_size;
-	return sizeof("HTTP/1.1 200 OK\r\n") - 1 + header_lines(&server->response) +
-	       server->response.body_size;
+	if (!strcmp(client->request.method, "HEAD"))
+		return header;
+	return header + server->response.body_size;
 }
 
 /* The server entry that a client entry talks to, if the file has it. */
@@ -91,7 +95,7 @@ static void count_frames(struct frames *frames, const struct config *config,
 	frames->connection += client->tcp.handshake_ack + separate_fin;
 	frames->connection_bytes = frames->connection * frame_bytes(port, 0);
 	add_message(frames, port, request_length(client), mss);
-	add_message(frames, port, server ? response_length(server) : 1, mss);
+	add_message(frames, port, server ? response_length(client, server) : 1, mss);
 }
 
 static bool is_number(struct rate rate)

@@ -215,6 +215,8 @@ static void walk_target_rate(struct sink *s, const char *name, struct rate targe
 {
 	if (rate_is_max(target))
 		sink_text(s, name, "max");
+	else if (target.den && target.num % target.den == 0)
+		sink_count(s, name, target.num / target.den);
 	else if (target.den)
 		sink_real(s, name, (double)target.num / (double)target.den);
 }
@@ -310,14 +312,13 @@ static void walk_port(struct sink *s, const struct result *r, unsigned i)
 {
 	const struct port_stats none = {0};
 	const struct port_stats *stats = r->port ? &r->port[i] : &none;
+	char socket[16];
 
+	snprintf(socket, sizeof(socket), "%d", r->ports ? r->ports[i].socket : -1);
 	sink_begin_flat(s, r->config->port[i].name, SINK_OBJECT);
 	sink_text(s, "device", r->config->port[i].device);
 	sink_text(s, "driver", r->ports ? r->ports[i].driver : "simulated");
-	if (r->ports && r->ports[i].socket >= 0)
-		sink_count(s, "socket", (uint64_t)r->ports[i].socket);
-	else
-		sink_real(s, "socket", -1);
+	sink_json(s, "socket", socket);
 	sink_count(s, "rx_packets", stats->rx_packets);
 	sink_count(s, "tx_packets", stats->tx_packets);
 	sink_count(s, "imissed", stats->imissed);
@@ -360,7 +361,8 @@ static void walk_interval_traffic(struct sink *s, const struct traffic_level *be
 	sink_count(s, "not_offered", tally_not_offered(is) - tally_not_offered(was));
 	sink_count(s, "succeeded", is->succeeded - was->succeeded);
 	sink_count(s, "failed", tally_failed(is) - tally_failed(was));
-	sink_count(s, "requests", now->request.succeeded - before->request.succeeded);
+	sink_count(s, "established", now->established - before->established);
+	sink_count(s, "requests_succeeded", now->request.succeeded - before->request.succeeded);
 	sink_count(s, "open", now->open);
 }
 
