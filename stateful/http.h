@@ -1,8 +1,8 @@
 /* HTTP/1.1 message parsing (RFC 9112), incremental: any segmentation, no copy of the message.
  *
- * A parser is a small state machine that is fed the bytes of one direction in order and stops at the
- * end of each message. It holds no pointer between calls. The common case - a whole header in one
- * piece with a Content-Length - takes a fast path over the same rules. */
+ * A parser is a small state machine that is fed the bytes of one direction in order and stops at
+ * the end of each message. It holds no pointer between calls. The common case - a whole header in
+ * one piece with a Content-Length - takes a fast path over the same rules. */
 #ifndef STATEFUL_HTTP_H
 #define STATEFUL_HTTP_H
 
@@ -19,9 +19,9 @@ enum http_event {
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_OTHER };
 
 struct http_parser {
-	uint8_t state; /* private; 0 at the beginning of a message */
-	uint8_t field; /* private: which header is being read */
-	uint8_t match; /* private: how much of a name or token has matched */
+	uint8_t state;       /* private; 0 at the beginning of a message */
+	uint8_t field;       /* private: which header is being read */
+	uint8_t match;       /* private: how much of a name or token has matched */
 	uint8_t method;      /* enum http_method. Request: out. Response: in, that of its request */
 	uint16_t status;     /* response: out */
 	uint8_t minor;       /* HTTP/1.minor */
@@ -29,12 +29,12 @@ struct http_parser {
 	bool keep_alive : 1; /* the connection may carry another message after this one */
 	bool chunked : 1;
 	bool has_length : 1;
-	bool until_close : 1; /* response: the body ends with the connection */
+	bool until_close : 1;     /* response: the body ends with the connection */
 	bool expect_continue : 1; /* request: "Expect: 100-continue" */
 	uint8_t private_flags;
-	uint32_t header_bytes;   /* of this message so far; more than 64 KiB is an error */
-	uint64_t remaining;      /* body bytes (or bytes of this chunk) still to come */
-	uint64_t body_bytes;     /* body bytes seen */
+	uint32_t header_bytes; /* of this message so far; more than 64 KiB is an error */
+	uint64_t remaining;    /* body bytes (or bytes of this chunk) still to come */
+	uint64_t body_bytes;   /* body bytes seen */
 };
 
 /* Before each message. For a response, method is its request's. */
@@ -50,8 +50,8 @@ enum http_event http_request_parse(struct http_parser *, const char *data, size_
 enum http_event http_response_parse(struct http_parser *, const char *data, size_t length,
 				    size_t *used);
 
-/* The far end closed in order: HTTP_DONE if that is a legal end of this response (until_close with the
- * header complete), else HTTP_ERROR. */
+/* The far end closed in order: HTTP_DONE if that is a legal end of this response (until_close with
+ * the header complete), else HTTP_ERROR. */
 enum http_event http_response_end(struct http_parser *);
 
 #endif

@@ -14,14 +14,15 @@
 
 struct stateful_setup {
 	const struct config *config; /* outlives the engine */
-	unsigned port;               /* index into config->port; the engine runs its traffic entries */
-	unsigned worker, workers;    /* of that port */
-	uint8_t mac[6];              /* own */
-	bool tx_checksum_offload;    /* leave IP and TCP checksums to the port */
-	const struct steer *steer;   /* outlives the engine */
-	struct nexthop *nexthop;     /* of this worker, outlives the engine */
-	struct counters *counters;   /* written by the engine; outlives it */
-	struct traffic_stats **stats; /* one per config->traffic[i]; those of other ports may be NULL */
+	unsigned port;            /* index into config->port; the engine runs its traffic entries */
+	unsigned worker, workers; /* of that port */
+	uint8_t mac[6];           /* own */
+	bool tx_checksum_offload; /* leave IP and TCP checksums to the port */
+	const struct steer *steer; /* outlives the engine */
+	struct nexthop *nexthop;   /* of this worker, outlives the engine */
+	struct counters *counters; /* written by the engine; outlives it */
+	struct traffic_stats *
+		*stats; /* one per config->traffic[i]; those of other ports may be NULL */
 };
 
 /* Make an engine; all its memory comes from the arena, sized by stateful_plan(). */

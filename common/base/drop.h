@@ -35,6 +35,7 @@
 	X(TCP_BAD_SYN, "tcp.bad_syn", TCP_DROP, "SYN on a live connection: challenge ACK sent")    \
 	X(TCP_NO_ACK, "tcp.no_ack", TCP_DROP, "segment without ACK on a synchronized connection")  \
 	X(TCP_OUT_OF_ORDER, "tcp.out_of_order", TCP_DROP, "in the window but not next, not kept")  \
+	X(TCP_NO_SIDE, "tcp.no_side", TCP_DROP, "no memory to take it in now: the peer will repeat it") \
 	X(TCP_STATE, "tcp.state", TCP_DROP, "segment that this state of the connection ignores")   \
 	X(UDP_BAD, "udp.bad", BAD_RX, "UDP header malformed")                                      \
 	X(UDP_CSUM, "udp.bad_csum", BAD_RX, "UDP checksum wrong")                                  \

@@ -7,9 +7,9 @@
  * Packets are plain `struct rte_mbuf`. Whoever drives the engine owns pool and port:
  *
  *     rx_burst  received packets with their views. The engine takes those it keeps or turns round
- *               (rx_take: the slot becomes NULL), and writes a drop reason for those it refuses. The
- *               driver counts the reasons and frees what is left.
- *     tx        finished packets go to tx_push(), blank ones come from tx_new().
+ *               (rx_take: the slot becomes NULL), and writes a drop reason for those it refuses.
+ * The driver counts the reasons and frees what is left. tx        finished packets go to tx_push(),
+ * blank ones come from tx_new().
  */
 #ifndef BASE_ENGINE_H
 #define BASE_ENGINE_H
@@ -42,17 +42,18 @@ static inline struct rte_mbuf *rx_take(struct rx_burst *rx, unsigned i)
 struct tx {
 	struct rte_mbuf **queue; /* finished packets, in order */
 	uint32_t count;
-	uint32_t capacity;        /* of queue */
-	struct rte_mbuf **blank;  /* stock of blank packets, single-segment, reset */
+	uint32_t capacity;       /* of queue */
+	struct rte_mbuf **blank; /* stock of blank packets, single-segment, reset */
 	uint32_t blanks;
-	uint32_t refused;         /* pushed with no room; the driver frees and counts them */
+	uint32_t refused; /* pushed with no room; the driver frees and counts them */
 	/* Put blanks into stock; returns how many there are now, 0 when the pool is empty. */
 	uint32_t (*refill)(struct tx *);
 	/* Give one packet back that was taken and will not be sent. */
 	void (*release)(struct tx *, struct rte_mbuf *);
 };
 
-/* How many more packets fit. A launcher or a bulk sender stops at its reserve: replies come first. */
+/* How many more packets fit. A launcher or a bulk sender stops at its reserve: replies come first.
+ */
 static inline uint32_t tx_room(const struct tx *tx)
 {
 	return tx->capacity - tx->count;
@@ -91,7 +92,8 @@ struct engine_ops {
 	void (*drain)(struct engine *, uint64_t now, uint64_t deadline);
 	/* Nothing is open and nothing is left to send. */
 	bool (*idle)(const struct engine *);
-	/* Memory in use by connections now (tables and indexes, touched pages), and connections open. */
+	/* Memory in use by connections now (tables and indexes, touched pages), and connections
+	 * open. */
 	void (*usage)(const struct engine *, uint64_t *bytes, uint64_t *connections);
 };
 

@@ -1,4 +1,5 @@
-/* Error sentences. Text longer than the buffer is cut at its end: the prefix, which says where, stays. */
+/* Error sentences. Text longer than the buffer is cut at its end: the prefix, which says where,
+ * stays. */
 #include "err.h"
 
 #include <stdarg.h>

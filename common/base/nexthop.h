@@ -23,8 +23,9 @@ struct nexthop {
 	uint8_t gateway[6];
 	uint32_t mask; /* table size - 1, a power of two */
 	uint32_t used;
-	struct nexthop_entry *table; /* open addressing by nexthop_slot(); never more than half full */
-	bool wanted;                 /* an entry is waiting to be asked for */
+	struct nexthop_entry
+		*table; /* open addressing by nexthop_slot(); never more than half full */
+	bool wanted;    /* an entry is waiting to be asked for */
 };
 
 static inline uint32_t nexthop_slot(const struct nexthop *n, uint32_t ip_be)
@@ -43,6 +44,20 @@ static inline struct nexthop_entry *nexthop_find(const struct nexthop *n, uint32
 	}
 }
 
+/* A free entry made the address's, or NULL when the table is full. */
+static inline struct nexthop_entry *nexthop_add(struct nexthop *n, uint32_t ip_be)
+{
+	uint32_t i = nexthop_slot(n, ip_be);
+
+	if (n->used > n->mask / 2)
+		return NULL;
+	while (n->table[i].ip_be)
+		i = (i + 1) & n->mask;
+	n->table[i] = (struct nexthop_entry){.ip_be = ip_be};
+	n->used++;
+	return &n->table[i];
+}
+
 /* The MAC address for a destination, or NULL when it is not known yet: then it has been noted and
  * will be asked for; try again at the next step. */
 static inline const uint8_t *nexthop_mac(struct nexthop *n, uint32_t ip_be)
@@ -54,16 +69,23 @@ static inline const uint8_t *nexthop_mac(struct nexthop *n, uint32_t ip_be)
 	entry = nexthop_find(n, ip_be);
 	if (entry && entry->resolved)
 		return entry->mac;
-	if (!entry && n->used <= n->mask / 2) {
-		uint32_t i = nexthop_slot(n, ip_be);
-
-		while (n->table[i].ip_be)
-			i = (i + 1) & n->mask;
-		n->table[i] = (struct nexthop_entry){.ip_be = ip_be};
-		n->used++;
+	if (!entry && nexthop_add(n, ip_be))
 		n->wanted = true;
-	}
 	return NULL;
+}
+
+/* A packet from an on-link address came with this MAC address: remember it. */
+static inline void nexthop_learn(struct nexthop *n, uint32_t ip_be, const uint8_t *mac)
+{
+	struct nexthop_entry *entry = nexthop_find(n, ip_be);
+
+	if (!entry)
+		entry = nexthop_add(n, ip_be);
+	if (!entry)
+		return;
+	for (unsigned i = 0; i < sizeof(entry->mac); i++)
+		entry->mac[i] = mac[i];
+	entry->resolved = 1;
 }
 
 #endif

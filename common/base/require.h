@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define require(condition)                                                                         \
-	do {                                                                                       \
-		if (__builtin_expect(!(condition), 0)) {                                           \
-			fprintf(stderr, "onager: %s:%d: impossible: %s\n", __FILE__, __LINE__,     \
-				#condition);                                                       \
-			abort();                                                                   \
-		}                                                                                  \
+#define require(condition)                                                                     \
+	do {                                                                                   \
+		if (__builtin_expect(!(condition), 0)) {                                       \
+			fprintf(stderr, "onager: %s:%d: impossible: %s\n", __FILE__, __LINE__, \
+				#condition);                                                   \
+			abort();                                                               \
+		}                                                                              \
 	} while (0)
 
 #endif

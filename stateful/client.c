@@ -1,0 +1,240 @@
+/* The client side above TCP: requests out, responses verified, and what comes after each.
+ *
+ * A response that lies in one segment is parsed on the stack; one that goes on puts the parser into
+ * a side record. Bytes are taken (rcv_nxt moves) only when the whole segment could be taken. */
+#include "core.h"
+
+static void request_failed(struct stateful *s, struct conn *c, enum failed failed)
+{
+	struct entry *e = conn_entry(s, c);
+
+	c->wait = 0;
+	e->waiting--;
+	e->stats->level.request.failed[failed]++;
+	if (!c->note)
+		c->note = 1 + failed;
+	if (e->http)
+		s->counters->value[COUNTER_HTTP_ERR]++;
+}
+
+static void go_idle(struct stateful *s, struct conn *c)
+{
+	struct entry *e = conn_entry(s, c);
+
+	c->time = (uint32_t)(s->now >> e->idle_shift);
+	if (e->paced)
+		launch_idle(s, c);
+	else if (e->think && *conn_requests(s, c))
+		conn_arm_app(s, c, e->think);
+}
+
+bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct entry *e = conn_entry(s, c);
+	bool last = *conn_requests(s, c) == 1 && !e->churn;
+
+	c->closing = last;
+	if (!conn_send(s, c, seg, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
+		c->closing = 0;
+		return false;
+	}
+	if (*conn_requests(s, c) != CONN_UNLIMITED)
+		--*conn_requests(s, c);
+	c->wait = 1;
+	e->waiting++;
+	e->stats->level.request.offered++;
+	if (e->http)
+		s->counters->value[e->config->request.method[0] == 'P' ? COUNTER_HTTP_POST
+								       : COUNTER_HTTP_GET]++;
+	return true;
+}
+
+/* The next request at once, or, when no packet can be had now, at the next tick. */
+static void request_now(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (client_request(s, c, seg))
+		return;
+	c->time = (uint32_t)(s->now >> conn_entry(s, c)->idle_shift);
+	conn_arm_app(s, c, 0);
+}
+
+void client_ready(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct entry *e = conn_entry(s, c);
+
+	seg->ack_now = true;
+	if (s->draining) {
+		conn_close(s, c, seg);
+	} else if (e->paced) {
+		go_idle(s, c);
+	} else if (e->config->tcp.handshake_ack) {
+		output_ack(s, c, seg);
+		request_now(s, c, NULL);
+	} else {
+		request_now(s, c, seg);
+	}
+}
+
+void client_think_over(struct stateful *s, struct conn *c)
+{
+	if (s->draining)
+		conn_close(s, c, NULL);
+	else if (*conn_requests(s, c))
+		request_now(s, c, NULL);
+}
+
+static void client_next(struct stateful *s, struct conn *c, struct segment *seg, bool keep_alive)
+{
+	struct entry *e = conn_entry(s, c);
+	bool stays = keep_alive && !s->draining && (*conn_requests(s, c) || e->churn);
+
+	if (seg->flags & TCP_FIN)
+		return; /* client_fin() closes */
+	if (!stays)
+		conn_close(s, c, seg);
+	else if (e->think || e->paced || !*conn_requests(s, c))
+		go_idle(s, c);
+	else
+		request_now(s, c, seg);
+}
+
+/* A response is complete. */
+static void response_done(struct stateful *s, struct conn *c, const struct http_parser *parser)
+{
+	struct entry *e = conn_entry(s, c);
+	uint16_t expected = e->config->request.status;
+	uint64_t elapsed = conn_elapsed(s, c);
+
+	if (c->has_side) {
+		struct side *side = table_side(&s->table, c);
+
+		if (side->receiving)
+			elapsed = (uint64_t)(uint32_t)(s->time - side->started) << CONN_TIME_SHIFT;
+		side->receiving = 0;
+		side->unacked = 0;
+	}
+	hist_add(&e->stats->response, elapsed);
+	c->retries = 0;
+	if (e->http) {
+		conn_count_status(s, parser->status);
+		if (expected ? parser->status != expected : parser->status / 100 != 2) {
+			request_failed(s, c, FAILED_STATUS);
+			return;
+		}
+	}
+	c->wait = 0;
+	e->waiting--;
+	e->stats->level.request.succeeded++;
+}
+
+/* Feed the segment's payload to the parser, or count it down for raw payloads. */
+static enum http_event response_feed(const struct entry *e, const struct segment *seg,
+				     struct http_parser *parser, uint64_t *expected)
+{
+	enum http_event event = HTTP_MORE;
+	const char *data;
+	uint32_t n;
+
+	if (!e->http) {
+		if (seg->len > *expected)
+			return HTTP_ERROR;
+		*expected -= seg->len;
+		return *expected ? HTTP_MORE : HTTP_DONE;
+	}
+	for (uint32_t at = 0; at < seg->len; at += n) {
+		size_t used;
+
+		n = segment_piece(seg, at, &data);
+		event = http_response_parse(parser, data, n, &used);
+		if (event == HTTP_ERROR)
+			return event;
+		if (event == HTTP_DONE) /* nothing was asked for that could follow */
+			return at + used == seg->len ? HTTP_DONE : HTTP_ERROR;
+	}
+	return event;
+}
+
+static void response_begin(const struct entry *e, struct http_parser *parser, uint64_t *expected)
+{
+	http_begin(parser, e->config->request.method[0] == 'H'   ? HTTP_HEAD
+			   : e->config->request.method[0] == 'P' ? HTTP_POST
+								 : HTTP_GET);
+	*expected = e->config->response.body_size;
+}
+
+/* The response goes on: keep the parser. */
+static bool response_more(struct stateful *s, struct conn *c, struct segment *seg,
+			  const struct http_parser *parser, uint64_t expected)
+{
+	struct side *side;
+
+	if (!c->has_side && !sender_borrow(s, c, seg))
+		return false;
+	side = table_side(&s->table, c);
+	if (!side->receiving) {
+		hist_add(&conn_entry(s, c)->stats->first_byte, conn_elapsed(s, c));
+		side->started = s->time - (uint32_t)(conn_elapsed(s, c) >> CONN_TIME_SHIFT);
+	}
+	side->receiving = 1;
+	side->parser = *parser;
+	side->expected = expected;
+	c->rcv_nxt += seg->len;
+	c->retries = 0;
+	c->time = s->time; /* the time-out is one of silence, not of the whole response */
+	conn_delay_ack(s, c, seg);
+	return true;
+}
+
+bool client_data(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct entry *e = conn_entry(s, c);
+	struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
+	bool receiving = side && side->receiving;
+	struct http_parser parser;
+	uint64_t expected;
+
+	if (!c->wait) { /* data that nobody asked for */
+		if (!c->note)
+			c->note = 1 + FAILED_PROTOCOL;
+		conn_abort(s, c, FAILED_PROTOCOL);
+		return true;
+	}
+	response_begin(e, &parser, &expected);
+	if (receiving) {
+		parser = side->parser;
+		expected = side->expected;
+	}
+	switch (response_feed(e, seg, &parser, &expected)) {
+	case HTTP_MORE:
+		return response_more(s, c, seg, &parser, expected);
+	case HTTP_DONE:
+		if (!receiving)
+			hist_add(&e->stats->first_byte, conn_elapsed(s, c));
+		c->rcv_nxt += seg->len;
+		response_done(s, c, &parser);
+		client_next(s, c, seg, !e->http || parser.keep_alive);
+		return true;
+	default:
+		request_failed(s, c, FAILED_PROTOCOL);
+		conn_abort(s, c, FAILED_PROTOCOL);
+		return true;
+	}
+}
+
+void client_fin(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (c->wait) {
+		struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
+
+		if (conn_entry(s, c)->http && side && side->receiving &&
+		    http_response_end(&side->parser) == HTTP_DONE)
+			response_done(s, c, &side->parser);
+		else
+			request_failed(s, c, FAILED_PROTOCOL);
+		if (side) {
+			side->receiving = 0;
+			side->unacked = 0;
+		}
+	}
+	conn_close(s, c, seg);
+}

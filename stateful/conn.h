@@ -1,0 +1,107 @@
+/* The connection record: 32 bytes for a connection that is idle or exchanges messages of one
+ * segment each, and the side record that it borrows while it needs more.
+ *
+ * Without a side record a connection has at most one segment outstanding (`flight` bytes of
+ * sequence space, the tail of the message it sends), so snd_una is snd_nxt - flight and a
+ * retransmission regenerates the message from its offset. `time` is the last transmission that
+ * awaits an answer: the retransmission deadline and the latency both come from it. Time of the
+ * first transmission is time - rto * (2^retries - 1), so retries need no second time stamp.
+ *
+ * A slot outlives its connections: `rtx` and `app` say whether the timer wheel holds an entry for
+ * the slot and stay set when the slot is freed or reused, so an entry is never searched for. */
+#ifndef STATEFUL_CONN_H
+#define STATEFUL_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../common/base/require.h"
+#include "http.h"
+
+enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tcp_in.c */
+		 CLOSED,
+		 SYN_SENT,
+		 SYN_RECEIVED,
+		 ESTABLISHED,
+		 FIN_WAIT_1,
+		 FIN_WAIT_2,
+		 CLOSE_WAIT,
+		 CLOSING,
+		 LAST_ACK,
+};
+
+#define CONN_ENTRIES_MAX 64 /* traffic entries of a port: 6 bits */
+#define CONN_MSS_MAX     32 /* distinct peer MSS values kept apart: 5 bits */
+#define CONN_NO_SCALE    15 /* window scaling not agreed on */
+#define CONN_RETRIES_MAX 15
+#define CONN_UNLIMITED   UINT16_MAX
+#define CONN_FLIGHT_MAX  UINT16_MAX
+#define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
+#define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
+
+struct conn {
+	uint32_t local_be, peer_be;
+	uint16_t local_port_be, peer_port_be;
+	uint32_t snd_nxt, rcv_nxt;
+	uint32_t time;
+	uint32_t state : 4;
+	uint32_t retries : 4;
+	uint32_t entry : 6; /* index into the engine's traffic entries */
+	uint32_t mss : 5;   /* index into the engine's table of peer MSS values */
+	uint32_t scale : 4; /* the peer's window scale, or CONN_NO_SCALE */
+	uint32_t note : 3;  /* client: 1 + enum failed, the first failure, told at the connection's
+			     * end;  server: enum variant of the response being sent */
+	uint32_t has_side : 1;
+	uint32_t rtx : 1;     /* the wheel holds a retransmission entry for this slot */
+	uint32_t app : 1;     /* the wheel holds an idle or think-time entry for this slot */
+	uint32_t wait : 1;    /* client: a response is awaited */
+	uint32_t closing : 1; /* client: the request sent was the last; server: FIN follows the
+				 response */
+	uint32_t fin : 1;     /* our FIN is in flight or acknowledged */
+	union {
+		struct {
+			uint16_t flight;   /* sequence space sent and not acknowledged */
+			uint16_t requests; /* client: requests still to send, or CONN_UNLIMITED */
+		};
+		uint32_t side;      /* index of the side record when has_side */
+		uint32_t next_free; /* of a closed slot */
+	};
+};
+_Static_assert(sizeof(struct conn) == 32, "two connections per cache line");
+
+/* What a connection needs only for messages of several segments: congestion control, RTT, the
+ * parser between segments. The fields it displaces from the record live here meanwhile. `ready`,
+ * `next_ready` and `timed` belong to the slot and outlive its borrowers. */
+struct side {
+	uint32_t conn; /* its record; next free side record when free */
+	uint32_t next_ready;
+	uint16_t requests;
+	uint8_t live : 1;
+	uint8_t ready : 1;      /* in the engine's list of connections with something to send */
+	uint8_t timed : 1;      /* the wheel holds an entry for this slot */
+	uint8_t recovering : 1; /* RFC 6582 fast recovery */
+	uint8_t receiving : 1;  /* parser or expected holds a message begun */
+	uint8_t fin_wanted : 1; /* FIN goes behind the last byte */
+	uint8_t has_mac : 1;
+	uint8_t mac[6];  /* of the last hop the peer's segments came from */
+	uint8_t unacked; /* in-order data segments received and not acknowledged */
+	/* sender: `count` times message `variant`, then once `last` */
+	uint8_t variant, last; /* enum variant; last may be VARIANT_NONE */
+	uint16_t dup_acks;
+	uint32_t unit;      /* length of message `variant` */
+	uint32_t last_at;   /* offset where `last` starts */
+	uint32_t length;    /* of all together, without FIN; 0: nothing to send */
+	uint32_t start_seq; /* sequence number of the first byte */
+	uint32_t snd_una, snd_max, snd_wnd;
+	uint32_t cwnd, ssthresh, recover;
+	uint32_t rtt_seq; /* acknowledging this gives an RTT sample */
+	uint32_t srtt_us, rttvar_us, rto_us;
+	uint64_t rtt_time; /* when it was sent; 0: no sample is being taken */
+	uint64_t deadline; /* of the retransmission or zero-window timer; 0: off */
+	/* receiver */
+	uint32_t started;  /* client: when the request was first sent, as conn.time */
+	uint64_t expected; /* raw payload still to come */
+	struct http_parser parser;
+};
+
+#endif

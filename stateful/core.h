@@ -1,0 +1,245 @@
+/* The stateful engine's inside: what its files share. Outside, only stateful.h is seen. */
+#ifndef STATEFUL_CORE_H
+#define STATEFUL_CORE_H
+
+#include <netinet/in.h>
+
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_tcp.h>
+
+#include "../common/base/checksum.h"
+#include "message.h"
+#include "stateful.h"
+#include "table.h"
+#include "timer.h"
+#include "tuple.h"
+
+#define TCP_SYN RTE_TCP_SYN_FLAG
+#define TCP_ACK RTE_TCP_ACK_FLAG
+#define TCP_FIN RTE_TCP_FIN_FLAG
+#define TCP_RST RTE_TCP_RST_FLAG
+#define TCP_PSH RTE_TCP_PSH_FLAG
+
+#define TX_RESERVE   256 /* room in the transmit queue that is left for replies */
+#define TEMPLATE_MAX 64  /* two VLAN tags fit */
+
+enum timer_kind { TIMER_RTX, TIMER_APP, TIMER_SIDE };
+#define TIMER_KIND_BITS 2
+
+/* One traffic entry of this worker. */
+struct entry {
+	/* headers of every segment: Ethernet, IPv4, TCP, with the constant fields filled in */
+	_Alignas(64) uint8_t header[TEMPLATE_MAX];
+	uint32_t ip_sum;       /* of the constant fields of the IPv4 header */
+	uint16_t window;       /* as it stands in a segment once scaling is agreed on */
+	uint16_t window_plain; /* ... and when it is not, and in SYN segments */
+	uint8_t scale;         /* our window scale */
+	bool client, http;
+	uint8_t number; /* of this entry in the engine */
+	struct message message[VARIANT_COUNT];
+	uint32_t simple_max; /* longest message an ordinary exchange sends */
+	const struct config_traffic *config;
+	struct traffic_stats *stats;
+	uint64_t rto, timeout, think, idle_timeout;
+	uint8_t idle_shift; /* unit of conn.time while idle: fine for short think times */
+	uint16_t mss;       /* largest payload we take: offered to the peer */
+	/* client */
+	struct tuple_walk tuples;
+	struct pace cps, rps;
+	bool churn; /* cps and concurrency together: a launch closes the oldest idle connection */
+	bool paced; /* requests wait for rps or bps */
+	uint64_t concurrency;     /* this worker's share; UINT64_MAX: no limit */
+	uint64_t active;          /* open and not being closed */
+	uint64_t connecting;      /* of these, in the handshake */
+	uint64_t waiting;         /* requests awaiting their response */
+	uint64_t bits_lost;       /* of a bps load: given up in catching up */
+	enum not_offered blocked; /* why the last launch was not possible */
+	uint32_t churn_at;        /* record the search for the oldest goes on at */
+	uint32_t *idle;           /* paced: ring of idle connections */
+	uint32_t idle_mask, idle_head, idle_tail;
+};
+
+struct stateful {
+	struct engine engine; /* first */
+	struct table table;
+	struct timer timer;
+	struct counters *counters;
+	struct nexthop *nexthop;
+	const struct steer *steer;
+	const struct config_port *port;
+	struct tx *tx; /* of the call being served */
+	uint64_t now;
+	uint32_t time; /* now as conn.time */
+	uint8_t l2_len;
+	bool offload;               /* checksums are left to the port */
+	bool clocked;               /* the wheel has been given its first time */
+	bool started, launched_all; /* the load has begun; nothing more will be launched */
+	bool draining, aborting;
+	uint16_t worker, workers;
+	uint16_t mss_count;
+	uint16_t mss_value[CONN_MSS_MAX]; /* of the peers, ascending order not kept; [0] = 536 */
+	uint64_t rto_min; /* the shortest initial RTO: no entry of the wheel lies further off */
+	uint64_t secret;  /* of initial sequence numbers */
+	uint64_t ramp, duration;
+	uint64_t start, end; /* of the load: nothing is launched from `end` on */
+	uint64_t deadline;   /* of the drain */
+	uint32_t sweep;      /* drain: record it has come to */
+	uint32_t ready;      /* head of the list of side records with something to send */
+	unsigned entries;
+	struct entry *entry;
+};
+
+/* A received segment on its way through the engine. */
+struct segment {
+	struct rx_burst *rx;
+	unsigned index;
+	uint32_t local_be, peer_be;
+	uint16_t local_port_be, peer_port_be;
+	uint32_t seq, ack;
+	uint32_t wnd;  /* as it stands in the header; scaled once the connection is known */
+	uint32_t len;  /* of the payload from seq on */
+	uint16_t skip; /* payload before seq: received earlier */
+	uint8_t flags;
+	bool ack_now; /* an ACK must leave, alone or with data */
+};
+
+static inline struct entry *conn_entry(const struct stateful *s, const struct conn *c)
+{
+	return &s->entry[c->entry];
+}
+
+static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
+{
+	return seg->rx->pkt[seg->index];
+}
+
+/* The contiguous piece of the payload that starts `at` bytes behind seq: its address and length. */
+static inline uint32_t segment_piece(const struct segment *seg, uint32_t at, const char **data)
+{
+	const struct rte_mbuf *m = segment_mbuf(seg);
+	uint32_t offset = seg->rx->view[seg->index].payload + seg->skip + at;
+
+	for (; offset >= m->data_len; m = m->next)
+		offset -= m->data_len;
+	*data = rte_pktmbuf_mtod_offset(m, const char *, offset);
+	return RTE_MIN(m->data_len - offset, seg->len - at);
+}
+
+static inline void segment_refuse(struct segment *seg, enum drop reason)
+{
+	seg->rx->reason[seg->index] = reason;
+}
+
+/* a is before b in sequence space */
+static inline bool seq_lt(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+static inline uint16_t conn_mss(const struct stateful *s, const struct conn *c)
+{
+	return s->mss_value[c->mss];
+}
+
+/* Sequence space sent and not acknowledged. */
+static inline uint32_t conn_flight(const struct stateful *s, const struct conn *c)
+{
+	return c->has_side ? table_side(&s->table, c)->snd_max - table_side(&s->table, c)->snd_una
+			   : c->flight;
+}
+
+static inline bool conn_is_idle(const struct conn *c)
+{
+	return c->state == ESTABLISHED && !c->wait && !c->has_side && !c->flight;
+}
+
+/* ns from the first transmission of what is awaited until now (RTO doubled with each retry). */
+static inline uint64_t conn_elapsed(const struct stateful *s, const struct conn *c)
+{
+	uint64_t since = (uint64_t)(uint32_t)(s->time - c->time) << CONN_TIME_SHIFT;
+
+	return since + conn_entry(s, c)->rto * ((1ull << c->retries) - 1);
+}
+
+/* output.c: segments out. All return false, with nothing changed, when there is no packet to write
+ * into or no next hop yet. seg: the received segment whose packet may be turned round, or NULL. */
+bool output_segment(struct stateful *, struct conn *, struct segment *seg, uint8_t flags,
+		    uint32_t seq, const struct message *, uint32_t offset, uint32_t len);
+bool output_ack(struct stateful *, struct conn *, struct segment *seg);
+/* RST for a segment that belongs to no connection, or the ACK that a TIME-WAIT socket would give to
+ * a FIN. */
+void output_stateless(struct stateful *, struct entry *, const struct segment *seg);
+void output_rst(struct stateful *, struct conn *);
+
+/* conn.c: a connection's life, common to both sides. */
+struct conn *conn_open(struct stateful *, struct entry *, uint32_t hash, const struct tuple *);
+void conn_established(struct stateful *, struct conn *);
+/* It is over: tallied as failed by `c->note` (client) or `failed` (-1: succeeded), and its record
+ * is free. */
+void conn_end(struct stateful *, struct conn *, int failed);
+/* Where the number of requests still to come is kept: client, to send; server, to answer before it
+ * closes. */
+uint16_t *conn_requests(struct stateful *, struct conn *);
+/* Send RST and end it. */
+void conn_abort(struct stateful *, struct conn *, int failed);
+/* Send FIN, on its own or in the packet of seg. State moves on by RFC 9293 section 3.10.4. */
+void conn_close(struct stateful *, struct conn *, struct segment *seg);
+/* Our FIN has left for the first time. */
+void conn_fin_sent(struct stateful *, struct conn *);
+void conn_arm_rtx(struct stateful *, struct conn *);
+void conn_arm_app(struct stateful *, struct conn *, uint64_t delay);
+/* Send message `variant`, and FIN behind it when c->closing: at once when it fits one segment, else
+ * by sender.c. False: not possible now, nothing changed. */
+bool conn_send(struct stateful *, struct conn *, struct segment *seg, enum variant);
+uint8_t conn_mss_index(struct stateful *, uint16_t mss);
+uint32_t conn_isn(const struct stateful *, const struct tuple *);
+
+/* Count a message of this status. */
+void conn_count_status(struct stateful *, uint16_t status);
+/* An in-order data segment of a message that goes on was taken: acknowledge every second one at
+ * once, the last at the end of the burst. The connection has a side record. */
+void conn_delay_ack(struct stateful *, struct conn *, struct segment *seg);
+
+/* sender.c: messages of several segments, and all that needs a side record (RFC 5681, 6298, 6582).
+ * sender_borrow() describes what is outstanding in the new side record; false when the pool is
+ * empty. */
+bool sender_borrow(struct stateful *, struct conn *, const struct segment *seg);
+bool sender_send(struct stateful *, struct conn *, struct segment *seg, enum variant);
+void sender_acked(struct stateful *, struct conn *, struct segment *seg, uint32_t acked);
+/* FIN behind whatever is still to be sent. */
+void sender_close(struct stateful *, struct conn *, struct segment *seg);
+void sender_timer(struct stateful *, uint32_t side);
+/* Have sender_poll() look at the connection: something is to be sent or acknowledged. */
+void sender_ready(struct stateful *, struct conn *);
+void sender_poll(struct stateful *);
+/* Give the side record back if nothing needs it any more. */
+void sender_release(struct stateful *, struct conn *);
+
+/* client.c and server.c: what to do with bytes. They move c->rcv_nxt over what they take of the
+ * payload; true when that was all of it (or the connection is gone: c->state == CLOSED), false to
+ * have the peer repeat the rest. */
+bool client_data(struct stateful *, struct conn *, struct segment *seg);
+bool server_data(struct stateful *, struct conn *, struct segment *seg);
+void client_fin(struct stateful *, struct conn *, struct segment *seg);
+void server_fin(struct stateful *, struct conn *, struct segment *seg);
+/* The handshake is complete: the first request, or idle. */
+void client_ready(struct stateful *, struct conn *, struct segment *seg);
+bool client_request(struct stateful *, struct conn *, struct segment *seg);
+/* Think time is over: the next request, or the end. */
+void client_think_over(struct stateful *, struct conn *);
+
+/* launch.c: the load of the client entries. */
+void launch_start(struct stateful *);
+void launch_poll(struct stateful *);
+uint64_t launch_next(const struct stateful *);
+void launch_idle(struct stateful *, struct conn *);
+
+/* input.c, expiry.c */
+void input_burst(struct stateful *, struct rx_burst *);
+void expiry_poll(struct stateful *);
+/* Close or reset what is open, some of it at a time; true when everything has been looked at. */
+bool drain_poll(struct stateful *);
+
+#endif

@@ -1,0 +1,459 @@
+/* Segments in: RFC 9293 section 3.10.7, in the order of its checks, with RFC 5961's challenge ACKs.
+ *
+ * A burst is worked on in stages, so that a table of 10^8 connections costs one wait for memory and
+ * not one per packet: first all index lines are fetched, then all likely records, then the segments
+ * are processed one by one.
+ *
+ * There is no TIME-WAIT record: a closed connection's slot is free at once. What the state is for
+ * is done without it: a repeated FIN is acknowledged (output_stateless), and a new SYN is accepted
+ * at once, its sequence numbers being beyond the old connection's (conn_isn). */
+#include "core.h"
+
+static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsigned i)
+{
+	const struct view *view = &rx->view[i];
+	const struct rte_ipv4_hdr *ip =
+		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_ipv4_hdr *, view->l3);
+	const struct rte_tcp_hdr *tcp =
+		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_tcp_hdr *, view->l4);
+
+	*seg = (struct segment){
+		.rx = rx,
+		.index = i,
+		.local_be = ip->dst_addr,
+		.peer_be = ip->src_addr,
+		.local_port_be = tcp->dst_port,
+		.peer_port_be = tcp->src_port,
+		.seq = rte_be_to_cpu_32(tcp->sent_seq),
+		.ack = rte_be_to_cpu_32(tcp->recv_ack),
+		.wnd = rte_be_to_cpu_16(tcp->rx_win),
+		.len = view->payload_len,
+		.flags = tcp->tcp_flags,
+	};
+}
+
+static inline uint32_t segment_hash(const struct segment *seg)
+{
+	return table_hash(seg->local_be, seg->peer_be, seg->local_port_be, seg->peer_port_be);
+}
+
+struct options {
+	uint16_t mss;
+	uint8_t scale;
+};
+
+/* MSS and window scale of a SYN; false when the options are malformed. */
+static bool options_read(const struct segment *seg, struct options *options)
+{
+	const struct view *view = &seg->rx->view[seg->index];
+	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *, view->l4);
+	const uint8_t *end = at + (at[12] >> 4) * 4;
+
+	*options = (struct options){.mss = 536, .scale = CONN_NO_SCALE};
+	for (at += sizeof(struct rte_tcp_hdr); at < end && *at; at += *at == 1 ? 1 : at[1]) {
+		if (*at == 1)
+			continue;
+		if (end - at < 2 || at[1] < 2 || at[1] > end - at)
+			return false;
+		if (at[0] == 2 && at[1] == 4)
+			options->mss = (uint16_t)(at[2] << 8 | at[3]);
+		if (at[0] == 3 && at[1] == 3)
+			options->scale = at[2] < 14 ? at[2] : 14; /* RFC 7323 section 2.3 */
+	}
+	return true;
+}
+
+/* What the peer's SYN said. An MSS below 64 would make a packet of nearly every byte: raised to
+ * that. */
+static void conn_take_options(struct stateful *s, struct conn *c, const struct segment *seg,
+			      const struct options *options)
+{
+	uint16_t own = conn_entry(s, c)->mss;
+	uint16_t mss = options->mss < own ? options->mss : own;
+
+	c->mss = conn_mss_index(s, mss < 64 ? 64 : mss);
+	c->scale = conn_entry(s, c)->scale ? options->scale : CONN_NO_SCALE;
+	c->rcv_nxt = seg->seq + 1;
+}
+
+static bool address_is_own(const struct stateful *s, uint32_t address_be)
+{
+	uint32_t address = rte_be_to_cpu_32(address_be);
+
+	for (unsigned i = 0; i < s->port->addresses; i++)
+		if (s->port->address[i].address == address)
+			return true;
+	for (unsigned i = 0; i < s->entries; i++)
+		if (ip_pool_contains(s->entry[i].client ? &s->entry[i].config->clients
+							: &s->entry[i].config->servers,
+				     address))
+			return true;
+	return false;
+}
+
+/* The entry that owns a local address and port, or NULL. */
+static struct entry *entry_of(struct stateful *s, const struct segment *seg, bool client)
+{
+	uint32_t address = rte_be_to_cpu_32(seg->local_be);
+	uint16_t port = rte_be_to_cpu_16(seg->local_port_be);
+
+	for (unsigned i = 0; i < s->entries; i++) {
+		struct entry *e = &s->entry[i];
+		const struct config_traffic *t = e->config;
+
+		if (e->client == client &&
+		    ip_pool_contains(client ? &t->clients : &t->servers, address) &&
+		    port_pool_contains(client ? &t->client_ports : &t->server_ports, port))
+			return e;
+	}
+	return NULL;
+}
+
+/* A segment for no connection: RST, unless it is one itself (RFC 9293 section 3.10.7.1). */
+static void input_stray(struct stateful *s, struct segment *seg)
+{
+	struct entry *e = entry_of(s, seg, true);
+
+	if (!e)
+		e = entry_of(s, seg, false);
+	if (e)
+		segment_refuse(seg, DROP_TCP_NO_CONN);
+	else if (address_is_own(s, seg->local_be))
+		segment_refuse(seg, DROP_TCP_NO_PORT);
+	else
+		segment_refuse(seg, DROP_IP_NOT_MINE);
+	if (!(seg->flags & TCP_RST) && seg->rx->reason[seg->index] != DROP_IP_NOT_MINE)
+		output_stateless(s, e ? e : &s->entry[0], seg);
+}
+
+/* LISTEN */
+static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
+{
+	struct entry *e = entry_of(s, seg, false);
+	const struct tuple tuple = {seg->local_be, seg->peer_be, seg->local_port_be,
+				    seg->peer_port_be};
+	struct options options;
+	struct conn *c;
+
+	if (!e || (seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) != TCP_SYN || s->draining) {
+		input_stray(s, seg);
+		return;
+	}
+	if (e->config->clients.ranges &&
+	    !ip_pool_contains(&e->config->clients, rte_be_to_cpu_32(seg->peer_be))) {
+		segment_refuse(seg, DROP_TCP_CLIENT);
+		return;
+	}
+	if (!options_read(seg, &options)) {
+		segment_refuse(seg, DROP_TCP_BAD);
+		return;
+	}
+	c = conn_open(s, e, hash, &tuple);
+	if (!c) {
+		segment_refuse(seg, DROP_TCP_TABLE_FULL);
+		return;
+	}
+	conn_take_options(s, c, seg, &options);
+	if (!s->nexthop->has_gateway)
+		nexthop_learn(s->nexthop, seg->peer_be,
+			      rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
+				      ->src_addr.addr_bytes);
+	c->state = SYN_RECEIVED;
+	if (e->config->requests_per_connection < CONN_UNLIMITED)
+		c->requests = (uint16_t)e->config->requests_per_connection;
+	else
+		c->requests = CONN_UNLIMITED;
+	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
+	output_segment(s, c, seg, TCP_SYN | TCP_ACK, c->snd_nxt, NULL, 0, 0);
+	c->snd_nxt++;
+	c->flight = 1;
+	conn_arm_rtx(s, c);
+}
+
+/* SYN-SENT (RFC 9293 section 3.10.7.3) */
+static void input_syn_sent(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct options options;
+
+	if (seg->flags & TCP_ACK && seg->ack != c->snd_nxt) {
+		segment_refuse(seg, DROP_TCP_BAD_ACK);
+		if (!(seg->flags & TCP_RST))
+			output_stateless(s, conn_entry(s, c), seg);
+		return;
+	}
+	if (seg->flags & TCP_RST) {
+		if (seg->flags & TCP_ACK)
+			conn_end(s, c, FAILED_REFUSED);
+		else
+			segment_refuse(seg, DROP_TCP_BAD_RST);
+		return;
+	}
+	if ((seg->flags & (TCP_SYN | TCP_ACK)) != (TCP_SYN | TCP_ACK)) {
+		/* a simultaneous open needs a peer that connects to us: nobody does */
+		segment_refuse(seg, DROP_TCP_STATE);
+		return;
+	}
+	if (!options_read(seg, &options)) {
+		segment_refuse(seg, DROP_TCP_BAD);
+		return;
+	}
+	conn_take_options(s, c, seg, &options);
+	hist_add(&conn_entry(s, c)->stats->connect, conn_elapsed(s, c));
+	c->flight = 0;
+	c->retries = 0;
+	conn_established(s, c);
+	client_ready(s, c, seg);
+}
+
+/* The connection's answer to a segment it cannot use: an ACK that says where it stands. */
+static void input_challenge(struct stateful *s, struct conn *c, struct segment *seg,
+			    enum drop reason)
+{
+	segment_refuse(seg, reason);
+	s->counters->value[COUNTER_ACK_RT]++;
+	output_ack(s, c, seg);
+}
+
+static void input_old(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (seg->flags & TCP_RST) {
+		segment_refuse(seg, DROP_TCP_BAD_RST);
+		return;
+	}
+	if (c->state == SYN_RECEIVED && seg->flags & TCP_SYN && seg->seq + 1 == c->rcv_nxt) {
+		/* our SYN,ACK was lost, or is late: send it again rather than wait for the timer */
+		segment_refuse(seg, DROP_TCP_OLD_DATA);
+		s->counters->value[COUNTER_SYN_RT]++;
+		output_segment(s, c, seg, TCP_SYN | TCP_ACK, c->snd_nxt - 1, NULL, 0, 0);
+		return;
+	}
+	input_challenge(s, c, seg,
+			seq_lt(seg->seq, c->rcv_nxt) ? DROP_TCP_OLD_DATA : DROP_TCP_BAD_SEQ);
+}
+
+/* First check: is anything of the segment inside the receive window? Cuts off what was received
+ * before. */
+static bool input_in_window(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	uint32_t length = seg->len + !!(seg->flags & TCP_SYN) + !!(seg->flags & TCP_FIN);
+	uint32_t window = conn_entry(s, c)->config->tcp.window;
+	uint32_t old = c->rcv_nxt - seg->seq;
+
+	if (seg->seq - c->rcv_nxt < window)
+		return true;
+	if ((int32_t)old <= 0 || old >= length || seg->flags & (TCP_SYN | TCP_RST)) {
+		input_old(s, c, seg);
+		return false;
+	}
+	if (old > seg->len)
+		old = seg->len;
+	seg->skip = (uint16_t)old;
+	seg->len -= old;
+	seg->seq += old;
+	seg->ack_now = true;
+	return true;
+}
+
+/* Second to fourth check: RST, SYN, no ACK. False: the segment is done with. */
+static bool input_flags(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (seg->flags & TCP_RST) {
+		if (seg->seq == c->rcv_nxt)
+			conn_end(s, c, c->state == LAST_ACK && !c->wait ? -1 : FAILED_RESET);
+		else
+			input_challenge(s, c, seg, DROP_TCP_BAD_RST);
+		return false;
+	}
+	if (seg->flags & TCP_SYN) {
+		input_challenge(s, c, seg, DROP_TCP_BAD_SYN);
+		return false;
+	}
+	if (!(seg->flags & TCP_ACK)) {
+		segment_refuse(seg, DROP_TCP_NO_ACK);
+		return false;
+	}
+	return true;
+}
+
+/* Everything we sent has been acknowledged; false when that was the end of the connection. */
+static bool input_all_acked(struct stateful *s, struct conn *c)
+{
+	switch (c->state) {
+	case SYN_RECEIVED:
+		conn_established(s, c);
+		c->retries = 0;
+		return true;
+	case FIN_WAIT_1:
+		c->state = FIN_WAIT_2;
+		c->time = s->time;
+		return true;
+	case CLOSING:
+	case LAST_ACK:
+		conn_end(s, c, -1);
+		return false;
+	default:
+		if (!c->wait)
+			c->retries = 0;
+		return true;
+	}
+}
+
+/* Fifth check: the acknowledgment. */
+static bool input_ack(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
+	uint32_t flight = conn_flight(s, c);
+	uint32_t una = side ? side->snd_una : c->snd_nxt - flight;
+	uint32_t acked = seg->ack - una;
+
+	if (acked > flight) {
+		if ((int32_t)acked < 0) { /* behind what was acknowledged already */
+			if (seg->len)
+				return true;
+			segment_refuse(seg, DROP_TCP_OLD_ACK);
+			return false;
+		}
+		if (c->state == SYN_RECEIVED) {
+			segment_refuse(seg, DROP_TCP_BAD_ACK);
+			output_stateless(s, conn_entry(s, c), seg);
+		} else {
+			input_challenge(s, c, seg, DROP_TCP_BAD_ACK);
+		}
+		return false;
+	}
+	if (side) {
+		sender_acked(s, c, seg, acked);
+	} else {
+		c->flight = (uint16_t)(flight - acked);
+		if (seg->wnd < conn_entry(s, c)->simple_max &&
+		    !(c->state == SYN_RECEIVED && c->flight))
+			sender_borrow(s, c, seg);
+	}
+	return acked < flight || !flight || input_all_acked(s, c);
+}
+
+/* Seventh check: the payload. False: it was not taken, the peer must repeat it. */
+static bool input_payload(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	bool taken;
+
+	if (c->state != ESTABLISHED && c->state != FIN_WAIT_1 && c->state != FIN_WAIT_2) {
+		segment_refuse(seg, DROP_TCP_STATE);
+		return false;
+	}
+	if (seg->seq != c->rcv_nxt) {
+		input_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
+		return false;
+	}
+	seg->ack_now = true;
+	taken = conn_entry(s, c)->client ? client_data(s, c, seg) : server_data(s, c, seg);
+	if (!taken && c->state != CLOSED)
+		segment_refuse(seg, DROP_TCP_NO_SIDE);
+	return taken && c->state != CLOSED;
+}
+
+/* Eighth check: FIN. */
+static void input_fin(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (seg->seq + seg->len != c->rcv_nxt) {
+		if (!seg->len)
+			input_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
+		return;
+	}
+	c->rcv_nxt++;
+	seg->ack_now = true;
+	switch (c->state) {
+	case ESTABLISHED:
+		c->state = CLOSE_WAIT;
+		conn_entry(s, c)->active--;
+		if (conn_entry(s, c)->client)
+			client_fin(s, c, seg);
+		else
+			server_fin(s, c, seg);
+		return;
+	case FIN_WAIT_1:
+		c->state = CLOSING;
+		return;
+	case FIN_WAIT_2:
+		output_ack(s, c, seg);
+		conn_end(s, c, -1);
+		return;
+	default:
+		return;
+	}
+}
+
+static void input_synchronized(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (!input_in_window(s, c, seg) || !input_flags(s, c, seg))
+		return;
+	if (c->scale != CONN_NO_SCALE)
+		seg->wnd <<= c->scale;
+	if (!input_ack(s, c, seg))
+		return;
+	if (seg->len && !input_payload(s, c, seg))
+		return;
+	if (seg->flags & TCP_FIN)
+		input_fin(s, c, seg);
+}
+
+static void input_segment(struct stateful *s, struct rx_burst *rx, unsigned i, uint32_t hash,
+			  uint32_t guess)
+{
+	struct segment seg;
+	struct conn *c;
+	uint32_t number = guess;
+
+	segment_read(&seg, rx, i);
+	c = guess == TABLE_NONE ? NULL : &s->table.conn[guess];
+	if (!c || c->state == CLOSED || c->local_be != seg.local_be || c->peer_be != seg.peer_be ||
+	    c->local_port_be != seg.local_port_be || c->peer_port_be != seg.peer_port_be)
+		number = table_find(&s->table, hash, seg.local_be, seg.peer_be, seg.local_port_be,
+				    seg.peer_port_be);
+	if (number == TABLE_NONE) {
+		input_listen(s, &seg, hash);
+		return;
+	}
+	c = &s->table.conn[number];
+	conn_entry(s, c)->stats->level.bits_rx += (uint64_t)rx->pkt[i]->pkt_len * 8;
+	if (c->state == SYN_SENT)
+		input_syn_sent(s, c, &seg);
+	else
+		input_synchronized(s, c, &seg);
+	if (c->state != CLOSED && seg.ack_now)
+		output_ack(s, c, &seg);
+	if (c->state != CLOSED && c->has_side)
+		sender_release(s, c);
+}
+
+static void count_flags(struct stateful *s, const struct rx_burst *rx)
+{
+	uint64_t *value = s->counters->value;
+
+	for (unsigned i = 0; i < rx->count; i++) {
+		uint8_t flags = rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_tcp_hdr *,
+							rx->view[i].l4)
+					->tcp_flags;
+
+		value[COUNTER_SYN_RX] += !!(flags & TCP_SYN);
+		value[COUNTER_FIN_RX] += !!(flags & TCP_FIN);
+		value[COUNTER_RST_RX] += !!(flags & TCP_RST);
+	}
+}
+
+void input_burst(struct stateful *s, struct rx_burst *rx)
+{
+	uint32_t hash[RX_BURST_MAX], guess[RX_BURST_MAX];
+	struct segment seg;
+
+	for (unsigned i = 0; i < rx->count; i++) {
+		segment_read(&seg, rx, i);
+		hash[i] = segment_hash(&seg);
+		table_prefetch_index(&s->table, hash[i]);
+	}
+	count_flags(s, rx);
+	for (unsigned i = 0; i < rx->count; i++)
+		guess[i] = table_guess(&s->table, hash[i]);
+	for (unsigned i = 0; i < rx->count; i++)
+		input_segment(s, rx, i, hash[i], guess[i]);
+}

@@ -1,0 +1,421 @@
+/* Messages of several segments.
+ *
+ * A sender holds no data: what it has to send is "`count` times message `variant`, then `last`", a
+ * range of sequence numbers, and segments are written from it. Congestion control is RFC 5681 with
+ * NewReno recovery (RFC 6582), the retransmission timer RFC 6298 with Karn's rule; after a time-out
+ * snd_nxt goes back to snd_una and everything is sent again as the window allows. Without room in
+ * the transmit queue a sender joins the ready list and goes on at the next step. */
+#include "core.h"
+
+#include <string.h>
+
+#define RTO_MIN_US  200000u
+#define RTO_MAX_US  60000000u
+#define TIMER_SLACK 200000000u /* RTO_MIN: the wheel is looked at this often while a timer runs */
+
+static struct conn *side_conn(const struct stateful *s, const struct side *side)
+{
+	return &s->table.conn[side->conn];
+}
+
+static uint32_t side_number(const struct stateful *s, const struct side *side)
+{
+	return (uint32_t)(side - s->table.side);
+}
+
+static enum variant outstanding_variant(const struct entry *e, const struct conn *c)
+{
+	if (e->client)
+		return c->closing ? VARIANT_CLOSE : VARIANT_KEEP;
+	return (enum variant)c->note;
+}
+
+static void side_arm(struct stateful *s, struct side *side)
+{
+	uint64_t at = s->now + TIMER_SLACK;
+
+	if (side->timed)
+		return;
+	side->timed = 1;
+	timer_add(&s->timer, side_number(s, side) << TIMER_KIND_BITS | TIMER_SIDE,
+		  side->deadline < at ? side->deadline : at);
+}
+
+static void timer_set(struct stateful *s, struct side *side)
+{
+	side->deadline = s->now + (uint64_t)side->rto_us * 1000;
+	side_arm(s, side);
+}
+
+bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg)
+{
+	struct entry *e = conn_entry(s, c);
+	uint32_t mss = conn_mss(s, c), flight = c->flight;
+	uint8_t fin = c->fin && flight;
+	enum variant variant = outstanding_variant(e, c);
+	struct side *side;
+
+	if (!table_borrow_side(&s->table, c))
+		return false;
+	side = table_side(&s->table, c);
+	side->last = VARIANT_NONE;
+	side->start_seq = c->snd_nxt;
+	side->started = s->time - (uint32_t)(conn_elapsed(s, c) >> CONN_TIME_SHIFT);
+	side->recover = side->snd_una;
+	side->snd_wnd = seg ? seg->wnd : e->simple_max;
+	side->cwnd = RTE_MIN(10 * mss, RTE_MAX(2 * mss, 14600u)); /* RFC 6928 */
+	side->ssthresh = UINT32_MAX;
+	side->rto_us = (uint32_t)(e->rto / 1000);
+	if (seg && segment_mbuf(seg)) {
+		memcpy(side->mac,
+		       rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
+			       ->src_addr.addr_bytes,
+		       sizeof(side->mac));
+		side->has_mac = 1;
+	}
+	if (flight > fin && c->state != SYN_RECEIVED) {
+		side->variant = (uint8_t)variant;
+		side->unit = side->length = e->message[variant].length;
+		side->start_seq = c->snd_nxt - fin - side->length;
+	} else {
+		side->start_seq -= fin;
+	}
+	side->fin_wanted = c->fin;
+	if (flight)
+		timer_set(s, side);
+	return true;
+}
+
+/* The message an offset lies in; *offset becomes that in the message. */
+static const struct message *message_at(const struct entry *e, const struct side *side,
+					uint32_t *offset)
+{
+	if (side->last != VARIANT_NONE && *offset >= side->last_at) {
+		*offset -= side->last_at;
+		return &e->message[side->last];
+	}
+	if (side->unit)
+		*offset %= side->unit;
+	return &e->message[side->variant];
+}
+
+static void count_retransmission(struct stateful *s, uint32_t len, bool fin)
+{
+	if (len)
+		s->counters->value[COUNTER_PUSH_RT]++;
+	else if (fin)
+		s->counters->value[COUNTER_FIN_RT]++;
+}
+
+/* Send one segment that starts at seq, of at most `max` bytes. Returns the sequence space it took,
+ * 0 when there was no packet for it. */
+static uint32_t send_at(struct stateful *s, struct conn *c, struct side *side, struct segment *seg,
+			uint32_t seq, uint32_t max)
+{
+	struct entry *e = conn_entry(s, c);
+	uint32_t offset = seq - side->start_seq;
+	uint32_t left = offset < side->length ? side->length - offset : 0;
+	uint32_t within = offset, len = RTE_MIN(left, max);
+	const struct message *m = message_at(e, side, &within);
+	bool fin;
+	uint8_t flags = TCP_ACK;
+
+	if (len)
+		len = RTE_MIN(len, m->length - within);
+	fin = side->fin_wanted && len == left && (!left || !e->config->tcp.separate_fin);
+	if (len && within + len == m->length)
+		flags |= TCP_PSH;
+	if (fin)
+		flags |= TCP_FIN;
+	if (!output_segment(s, c, seg, flags, seq, m, within, len))
+		return 0;
+	side->unacked = 0;
+	if (seq_lt(seq, side->snd_max)) {
+		count_retransmission(s, len, fin);
+		side->rtt_time = 0; /* Karn's rule */
+	} else if (!side->rtt_time) {
+		side->rtt_time = s->now;
+		side->rtt_seq = seq + len + fin;
+	}
+	if (fin && !c->fin)
+		conn_fin_sent(s, c);
+	return len + fin;
+}
+
+/* How many bytes may be sent now in one segment; 0 for none. */
+static uint32_t send_allowed(const struct side *side, uint32_t mss, uint32_t snd_nxt)
+{
+	uint32_t window = RTE_MIN(side->cwnd, side->snd_wnd);
+	uint32_t flying = snd_nxt - side->snd_una;
+	uint32_t left = side->start_seq + side->length - snd_nxt;
+	uint32_t allowed = window > flying ? window - flying : 0;
+
+	if (allowed >= mss || allowed >= left)
+		return RTE_MIN(mss, allowed);
+	return flying ? 0 : allowed; /* no silly small segments while an ACK is to come */
+}
+
+static void sender_push(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct side *side = table_side(&s->table, c);
+	uint32_t mss = conn_mss(s, c);
+	uint32_t end = side->start_seq + side->length;
+
+	while (seq_lt(c->snd_nxt, end) || (c->snd_nxt == end && side->fin_wanted)) {
+		uint32_t allowed = send_allowed(side, mss, c->snd_nxt), sent;
+
+		if (!allowed && c->snd_nxt != end)
+			break;
+		if (tx_room(s->tx) < TX_RESERVE) {
+			sender_ready(s, c);
+			return;
+		}
+		sent = send_at(s, c, side, seg, c->snd_nxt, allowed);
+		if (!sent) {
+			sender_ready(s, c);
+			return;
+		}
+		seg = NULL;
+		c->snd_nxt += sent;
+		if (seq_lt(side->snd_max, c->snd_nxt))
+			side->snd_max = c->snd_nxt;
+		if (!side->deadline)
+			timer_set(s, side);
+	}
+	/* a closed window: the timer will probe it */
+	if (seq_lt(c->snd_nxt, end) && !side->deadline)
+		timer_set(s, side);
+}
+
+/* What is still to be sent gets one more message; false when this one does not go with the others.
+ */
+static bool side_append(struct side *side, const struct message *m, enum variant variant,
+			uint32_t snd_nxt)
+{
+	if (!side->length || side->snd_una == side->start_seq + side->length) {
+		side->variant = (uint8_t)variant;
+		side->last = VARIANT_NONE;
+		side->unit = m->length;
+		side->length = 0;
+		side->start_seq = snd_nxt;
+	} else if (side->last != VARIANT_NONE || side->length > INT32_MAX) {
+		return false;
+	} else if (variant != side->variant) {
+		side->last = (uint8_t)variant;
+		side->last_at = side->length;
+	}
+	side->length += m->length;
+	return true;
+}
+
+bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, enum variant variant)
+{
+	struct entry *e = conn_entry(s, c);
+	struct side *side;
+
+	if (!c->has_side && !sender_borrow(s, c, seg))
+		return false;
+	side = table_side(&s->table, c);
+	if (side->fin_wanted || !side_append(side, &e->message[variant], variant, c->snd_nxt))
+		return false;
+	side->fin_wanted = !e->client && c->closing;
+	c->time = side->started = s->time;
+	c->retries = 0;
+	sender_push(s, c, seg);
+	return true;
+}
+
+void sender_close(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct side *side = table_side(&s->table, c);
+
+	if (!side->length)
+		side->start_seq = c->snd_nxt;
+	side->fin_wanted = 1;
+	sender_push(s, c, seg);
+}
+
+/* RFC 6298 section 2 */
+static void rtt_sample(struct side *side, uint64_t rtt_ns)
+{
+	uint32_t rtt = (uint32_t)RTE_MIN(rtt_ns / 1000, (uint64_t)RTO_MAX_US);
+	uint32_t error = rtt > side->srtt_us ? rtt - side->srtt_us : side->srtt_us - rtt;
+
+	if (!side->srtt_us) {
+		side->srtt_us = rtt ? rtt : 1;
+		side->rttvar_us = rtt / 2;
+	} else {
+		side->rttvar_us += (error >> 2) - (side->rttvar_us >> 2);
+		side->srtt_us += (rtt >> 3) - (side->srtt_us >> 3);
+	}
+	side->rto_us =
+		RTE_MIN(RTE_MAX(side->srtt_us + 4 * side->rttvar_us, RTO_MIN_US), RTO_MAX_US);
+}
+
+static void retransmit_first(struct stateful *s, struct conn *c, struct side *side)
+{
+	if (!send_at(s, c, side, NULL, side->snd_una, conn_mss(s, c)))
+		sender_ready(s, c);
+	timer_set(s, side);
+}
+
+/* New data has been acknowledged (RFC 5681 section 3.1, RFC 6582 section 3.2). */
+static void window_advance(struct stateful *s, struct conn *c, struct side *side, uint32_t acked)
+{
+	uint32_t mss = conn_mss(s, c);
+
+	side->dup_acks = 0;
+	if (side->recovering) {
+		if (!seq_lt(side->snd_una, side->recover)) {
+			side->recovering = 0;
+			side->cwnd = side->ssthresh;
+			return;
+		}
+		side->cwnd = side->cwnd > acked ? side->cwnd - acked + mss : mss;
+		retransmit_first(s, c, side);
+		return;
+	}
+	if (side->cwnd < side->ssthresh)
+		side->cwnd += RTE_MIN(acked, 2 * mss);
+	else
+		side->cwnd += RTE_MAX(1u, (uint32_t)((uint64_t)mss * mss / side->cwnd));
+	side->cwnd = RTE_MIN(side->cwnd, (uint32_t)INT32_MAX);
+}
+
+static void halve_window(struct side *side, uint32_t mss)
+{
+	side->ssthresh = RTE_MAX((side->snd_max - side->snd_una) / 2, 2 * mss);
+}
+
+static void duplicate_ack(struct stateful *s, struct conn *c, struct side *side)
+{
+	uint32_t mss = conn_mss(s, c);
+
+	if (side->recovering) {
+		side->cwnd += mss;
+	} else if (++side->dup_acks == 3 && !seq_lt(side->snd_una, side->recover)) {
+		halve_window(side, mss);
+		side->recover = side->snd_max;
+		side->recovering = 1;
+		side->cwnd = side->ssthresh + 3 * mss;
+		retransmit_first(s, c, side);
+	}
+}
+
+void sender_acked(struct stateful *s, struct conn *c, struct segment *seg, uint32_t acked)
+{
+	struct side *side = table_side(&s->table, c);
+	bool duplicate = !acked && !seg->len && seg->wnd == side->snd_wnd &&
+			 side->snd_max != side->snd_una && !(seg->flags & TCP_FIN);
+
+	side->snd_wnd = seg->wnd;
+	if (acked) {
+		side->snd_una += acked;
+		if (!side->recovering && seq_lt(side->recover, side->snd_una))
+			side->recover = side->snd_una; /* kept near, or it would wrap round */
+		if (seq_lt(c->snd_nxt, side->snd_una))
+			c->snd_nxt = side->snd_una;
+		if (side->rtt_time && !seq_lt(side->snd_una, side->rtt_seq)) {
+			rtt_sample(side, s->now - side->rtt_time);
+			side->rtt_time = 0;
+		}
+		c->retries = 0;
+		side->deadline = 0;
+		window_advance(s, c, side, acked);
+		if (side->snd_una != side->snd_max)
+			timer_set(s, side);
+	} else if (duplicate) {
+		duplicate_ack(s, c, side);
+	}
+	/* the packet can be written over if nothing in it is still to be read */
+	sender_push(s, c, seg->len || seg->flags & TCP_FIN ? NULL : seg);
+}
+
+/* The retransmission timer (RFC 6298 section 5), or the probe of a closed window (RFC
+ * 9293 3.8.6.1). */
+static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
+{
+	struct entry *e = conn_entry(s, c);
+	bool probe = side->snd_una == side->snd_max;
+
+	if (!probe && c->retries >= e->config->tcp.retries) {
+		conn_abort(s, c, FAILED_TIMEOUT);
+		return;
+	}
+	if (c->retries < CONN_RETRIES_MAX)
+		c->retries++;
+	if (!probe && c->retries == 1)
+		halve_window(side, conn_mss(s, c));
+	side->cwnd = conn_mss(s, c);
+	side->recovering = 0;
+	side->dup_acks = 0;
+	side->recover = side->snd_max;
+	side->rto_us = RTE_MIN(2 * side->rto_us, RTO_MAX_US);
+	c->snd_nxt = side->snd_una;
+	timer_set(s, side);
+	if (probe || !side->snd_wnd) {
+		uint32_t sent = send_at(s, c, side, NULL, c->snd_nxt, 1);
+
+		c->snd_nxt += sent;
+		if (seq_lt(side->snd_max, c->snd_nxt))
+			side->snd_max = c->snd_nxt;
+	} else {
+		sender_push(s, c, NULL);
+	}
+}
+
+void sender_timer(struct stateful *s, uint32_t number)
+{
+	struct side *side = &s->table.side[number];
+
+	side->timed = 0;
+	if (!side->live || !side->deadline)
+		return;
+	if (s->now < side->deadline)
+		side_arm(s, side);
+	else
+		timer_fire(s, side_conn(s, side), side);
+}
+
+void sender_ready(struct stateful *s, struct conn *c)
+{
+	struct side *side = table_side(&s->table, c);
+
+	if (side->ready)
+		return;
+	side->ready = 1;
+	side->next_ready = s->ready;
+	s->ready = side_number(s, side);
+}
+
+void sender_poll(struct stateful *s)
+{
+	uint32_t number = s->ready;
+
+	s->ready = TABLE_NONE;
+	while (number != TABLE_NONE) {
+		struct side *side = &s->table.side[number];
+		struct conn *c = side_conn(s, side);
+
+		number = side->next_ready;
+		side->ready = 0;
+		if (!side->live)
+			continue;
+		sender_push(s, c, NULL);
+		if (side->unacked && output_ack(s, c, NULL))
+			side->unacked = 0;
+		sender_release(s, c);
+	}
+}
+
+void sender_release(struct stateful *s, struct conn *c)
+{
+	struct side *side = table_side(&s->table, c);
+
+	if (side->receiving || side->unacked || side->snd_una != side->snd_max ||
+	    c->snd_nxt != side->snd_max || (side->fin_wanted && !c->fin) ||
+	    (side->length && seq_lt(c->snd_nxt, side->start_seq + side->length)) ||
+	    side->snd_wnd < conn_entry(s, c)->simple_max)
+		return;
+	table_return_side(&s->table, c, 0);
+}

@@ -1,0 +1,369 @@
+/* The stateful engine.
+ *
+ * One object per worker and port holds all traffic entries of that port: connections (table.c),
+ * reminders (timer.c), and per entry the header template, the messages and the load. Received
+ * segments go through input.c to client.c or server.c, which answer with conn_send() and
+ * conn_close(); what does not fit one segment goes on in sender.c. poll() looks at the wheel
+ * (expiry.c), at senders that wait for room, and at the load (launch.c). Nothing here reads a
+ * clock, allocates after creation, or knows of a port.
+ *
+ * Rejected: a table of all possible tuples (memory follows the address space), per-connection
+ * timers in lists (each insertion and removal touches two other connections' cache lines), a send
+ * buffer. */
+#include "core.h"
+
+#include <string.h>
+
+#define CONNECTIONS_DEFAULT (4u << 20) /* of a server, or of a client that only has a rate */
+#define CONNECTIONS_MIN     1024u
+#define OPEN_DEFAULT        1024u /* cps "max" without concurrency */
+#define SIDES_MAX           (1u << 20)
+#define WINDOW_PLAIN_MAX    65535u
+#define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
+
+static uint64_t rate_times(struct rate rate, uint64_t ns)
+{
+	if (!rate.den || rate.num == UINT64_MAX)
+		return 0;
+	return (uint64_t)RTE_MIN((u128)rate.num * ns / rate.den / 1000000000u, (u128)UINT64_MAX);
+}
+
+/* How many connections of an entry may be open at once, all workers together. */
+static uint64_t entry_connections(const struct config_traffic *t)
+{
+	const struct config_load *load = &t->load;
+	u128 tuples = traffic_is_client(t->kind) ? tuple_count(t) : ~(u128)0;
+	uint64_t open = CONNECTIONS_DEFAULT;
+
+	if (t->max_connections)
+		open = t->max_connections;
+	else if (load->concurrency == UINT64_MAX)
+		open = (uint64_t)RTE_MIN(tuples, (u128)1 << 30);
+	else if (load->concurrency)
+		open = load->concurrency + load->concurrency / 8;
+	else if (traffic_is_client(t->kind))
+		open = RTE_MIN(open, RTE_MAX(rate_times(load->cps, t->timeout),
+					     rate_times(load->rps, t->timeout)) +
+					     OPEN_DEFAULT);
+	return (uint64_t)RTE_MIN((u128)open, tuples);
+}
+
+static bool entry_is_paced(const struct config_traffic *t)
+{
+	return t->load.rps.den || (t->load.bps.den && t->load.bps.num != UINT64_MAX);
+}
+
+static uint64_t ring_size(uint64_t connections)
+{
+	uint64_t size = 1;
+
+	while (size < 2 * connections)
+		size *= 2;
+	return size;
+}
+
+static uint64_t sides_for(uint64_t connections)
+{
+	return RTE_MIN(connections, (uint64_t)SIDES_MAX);
+}
+
+static uint64_t timers_for(uint64_t connections)
+{
+	return 2 * connections + sides_for(connections);
+}
+
+static uint16_t entry_mss(const struct config *config, const struct config_traffic *t)
+{
+	uint16_t mss = (uint16_t)(config->port[t->port].mtu - sizeof(struct rte_ipv4_hdr) -
+				  sizeof(struct rte_tcp_hdr));
+
+	return t->tcp.mss && t->tcp.mss < mss ? t->tcp.mss : mss;
+}
+
+void stateful_plan(const struct config *config, unsigned port, unsigned workers,
+		   struct stateful_plan *plan)
+{
+	uint64_t total = 0;
+
+	*plan = (struct stateful_plan){.bytes = sizeof(struct stateful) + 4096};
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].port == port)
+			total += entry_connections(&config->traffic[i]);
+	if (workers > 1) /* flows are dealt by hash: never quite evenly */
+		total = total / workers + total / workers / 4;
+	plan->connections = RTE_MIN(total + CONNECTIONS_MIN, (uint64_t)1 << 30);
+	for (unsigned i = 0; i < config->traffics; i++) {
+		const struct config_traffic *t = &config->traffic[i];
+
+		if (t->port != port)
+			continue;
+		plan->bytes += sizeof(struct entry) + message_reserve(t, entry_mss(config, t)) + 64;
+		if (entry_is_paced(t))
+			plan->bytes += ring_size(plan->connections) * sizeof(uint32_t) + 64;
+	}
+	plan->bytes += table_reserve(plan->connections, sides_for(plan->connections)) +
+		       timer_reserve(timers_for(plan->connections));
+	plan->table_bytes = table_bytes(plan->connections) + plan->connections * sizeof(uint32_t);
+}
+
+/* Ethernet with the port's tags, IPv4 with everything but lengths and addresses, TCP with nothing.
+ */
+static void entry_header(struct stateful *s, struct entry *e, const struct stateful_setup *setup)
+{
+	struct rte_ether_hdr *ether = (void *)e->header;
+	uint8_t *at = (uint8_t *)&ether->ether_type;
+	struct rte_ipv4_hdr *ip;
+
+	memcpy(ether->src_addr.addr_bytes, setup->mac, sizeof(setup->mac));
+	for (unsigned i = 0; i < s->port->vlans; i++) {
+		uint16_t type = rte_cpu_to_be_16(s->port->vlans == 2 && !i ? RTE_ETHER_TYPE_QINQ
+									   : RTE_ETHER_TYPE_VLAN);
+		uint16_t tag = rte_cpu_to_be_16(s->port->vlan[i]);
+
+		memcpy(at, &type, sizeof(type));
+		memcpy(at + 2, &tag, sizeof(tag));
+		at += 4;
+	}
+	*(uint16_t *)at = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	ip = (void *)(e->header + s->l2_len);
+	*ip = (struct rte_ipv4_hdr){.version_ihl = RTE_IPV4_VHL_DEF,
+				    .type_of_service = s->port->tos,
+				    .fragment_offset = rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG),
+				    .time_to_live = 64,
+				    .next_proto_id = IPPROTO_TCP};
+	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
+}
+
+static void entry_window(struct entry *e, uint32_t window)
+{
+	while (window >> e->scale > WINDOW_PLAIN_MAX)
+		e->scale++;
+	e->window = (uint16_t)(window >> e->scale);
+	e->window_plain = (uint16_t)RTE_MIN(window, WINDOW_PLAIN_MAX);
+}
+
+static uint64_t share(const struct stateful *s, uint64_t total)
+{
+	return total / s->workers + (s->worker < total % s->workers);
+}
+
+static void entry_load(struct stateful *s, struct entry *e)
+{
+	const struct config_load *load = &e->config->load;
+
+	tuple_walk_init(&e->tuples, e->config);
+	e->blocked = NOT_OFFERED_LATE;
+	e->concurrency = UINT64_MAX;
+	if (load->concurrency && load->concurrency != UINT64_MAX)
+		e->concurrency = share(s, load->concurrency);
+	else if (!load->concurrency && load->cps.num == UINT64_MAX)
+		e->concurrency = share(s, OPEN_DEFAULT);
+	e->churn = load->cps.den && load->concurrency;
+	e->paced = entry_is_paced(e->config);
+}
+
+static int entry_init(struct stateful *s, struct entry *e, const struct config_traffic *t,
+		      const struct stateful_setup *setup, struct arena *arena)
+{
+	e->config = t;
+	e->number = (uint8_t)(e - s->entry);
+	e->stats = setup->stats[t - setup->config->traffic];
+	e->client = traffic_is_client(t->kind);
+	e->http = t->kind == HTTP_CLIENT || t->kind == HTTP_SERVER;
+	e->mss = entry_mss(setup->config, t);
+	e->rto = t->tcp.initial_rto;
+	e->timeout = t->timeout;
+	e->think = t->think_time;
+	e->idle_timeout = t->idle_timeout;
+	e->idle_shift = RTE_MAX(e->think, e->idle_timeout) <= IDLE_FINE_MAX ? CONN_TIME_SHIFT
+									    : CONN_IDLE_SHIFT;
+	entry_window(e, t->tcp.window);
+	entry_header(s, e, setup);
+	if (message_make(e->message, t, e->mss, arena))
+		return -1;
+	for (enum variant v = 0; v < VARIANT_COUNT; v++)
+		e->simple_max = RTE_MAX(e->simple_max, e->message[v].length);
+	e->simple_max = RTE_MIN(e->simple_max, e->mss);
+	if (!e->client)
+		return 0;
+	entry_load(s, e);
+	if (e->paced) {
+		uint64_t size = ring_size(s->table.capacity);
+
+		e->idle = arena_take(arena, size * sizeof(*e->idle));
+		e->idle_mask = (uint32_t)(size - 1);
+		return e->idle ? 0 : -1;
+	}
+	return 0;
+}
+
+static uint64_t entry_app_time(const struct entry *e)
+{
+	return e->client ? e->think : e->idle_timeout;
+}
+
+static int entries_init(struct stateful *s, const struct stateful_setup *setup, struct arena *arena)
+{
+	const struct config *config = setup->config;
+
+	s->rto_min = UINT64_MAX;
+	for (unsigned i = 0; i < config->traffics; i++) {
+		struct entry *e = &s->entry[s->entries];
+
+		if (config->traffic[i].port != setup->port)
+			continue;
+		if (entry_init(s, e, &config->traffic[i], setup, arena))
+			return -1;
+		s->rto_min = RTE_MIN(s->rto_min, e->rto);
+		if (entry_app_time(e) != entry_app_time(&s->entry[0]))
+			s->table.hold_app = true;
+		s->entries++;
+	}
+	return 0;
+}
+
+/* What the index is made for at once; more grows it. */
+static uint32_t connections_expected(const struct config *config, unsigned port, unsigned workers)
+{
+	uint64_t expected = 0;
+
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].port == port &&
+		    config->traffic[i].load.concurrency != UINT64_MAX)
+			expected += config->traffic[i].load.concurrency;
+	return (uint32_t)RTE_MIN(expected / workers, (uint64_t)1 << 30);
+}
+
+static unsigned port_traffics(const struct config *config, unsigned port)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < config->traffics; i++)
+		count += config->traffic[i].port == port;
+	return count;
+}
+
+static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
+			 struct arena *arena)
+{
+	const struct config *config = setup->config;
+	struct stateful_plan plan;
+	uint32_t connections, expected;
+
+	stateful_plan(config, setup->port, setup->workers, &plan);
+	connections = (uint32_t)plan.connections;
+	expected = RTE_MIN(connections_expected(config, setup->port, setup->workers), connections);
+	s->counters = setup->counters;
+	s->nexthop = setup->nexthop;
+	s->steer = setup->steer;
+	s->port = &config->port[setup->port];
+	s->worker = (uint16_t)setup->worker;
+	s->workers = (uint16_t)setup->workers;
+	s->offload = setup->tx_checksum_offload;
+	s->l2_len = (uint8_t)(sizeof(struct rte_ether_hdr) + 4 * s->port->vlans);
+	s->mss_value[0] = 536;
+	s->mss_count = 1;
+	s->secret = config->seed * 0x9e3779b97f4a7c15u;
+	s->ramp = config->ramp;
+	s->duration = config->duration;
+	s->ready = TABLE_NONE;
+	if (table_init(&s->table, arena, connections, expected, (uint32_t)sides_for(connections)) ||
+	    timer_init(&s->timer, arena, timers_for(connections)))
+		return -1;
+	return entries_init(s, setup, arena);
+}
+
+static void clock_set(struct stateful *s, struct tx *tx, uint64_t now)
+{
+	s->tx = tx;
+	s->now = now;
+	s->time = (uint32_t)(now >> CONN_TIME_SHIFT);
+	if (!s->clocked) {
+		s->clocked = true;
+		timer_start(&s->timer, now);
+	}
+}
+
+static void stateful_start(struct engine *engine, uint64_t now)
+{
+	struct stateful *s = (struct stateful *)engine;
+
+	clock_set(s, s->tx, now);
+	launch_start(s);
+}
+
+static void stateful_input(struct engine *engine, struct rx_burst *rx, struct tx *tx, uint64_t now)
+{
+	struct stateful *s = (struct stateful *)engine;
+
+	clock_set(s, tx, now);
+	input_burst(s, rx);
+}
+
+static uint64_t stateful_poll(struct engine *engine, struct tx *tx, uint64_t now)
+{
+	struct stateful *s = (struct stateful *)engine;
+	uint64_t next;
+
+	clock_set(s, tx, now);
+	expiry_poll(s);
+	sender_poll(s);
+	launch_poll(s);
+	next = RTE_MIN(timer_next(&s->timer), launch_next(s));
+	if (s->draining)
+		next = RTE_MIN(next, drain_poll(s) && !s->aborting ? s->deadline : now);
+	return s->ready == TABLE_NONE ? next : now;
+}
+
+static void stateful_drain(struct engine *engine, uint64_t now, uint64_t deadline)
+{
+	struct stateful *s = (struct stateful *)engine;
+
+	s->now = now;
+	s->draining = true;
+	s->deadline = deadline;
+}
+
+static bool stateful_idle(const struct engine *engine)
+{
+	return !((const struct stateful *)engine)->table.live;
+}
+
+static void stateful_usage(const struct engine *engine, uint64_t *bytes, uint64_t *connections)
+{
+	const struct stateful *s = (const struct stateful *)engine;
+
+	*bytes = table_touched(&s->table) + timer_touched(&s->timer);
+	*connections = s->table.live;
+}
+
+static const struct engine_ops stateful_ops = {
+	.start = stateful_start,
+	.input = stateful_input,
+	.poll = stateful_poll,
+	.drain = stateful_drain,
+	.idle = stateful_idle,
+	.usage = stateful_usage,
+};
+
+struct engine *stateful_create(const struct stateful_setup *setup, struct arena *arena,
+			       struct err *err)
+{
+	unsigned count = port_traffics(setup->config, setup->port);
+	struct stateful *s = arena_take(arena, sizeof(*s));
+
+	if (count > CONN_ENTRIES_MAX) {
+		err_set(err, EXIT_USAGE, "port %s has %u traffic entries: at most %u are possible",
+			setup->config->port[setup->port].name, count, CONN_ENTRIES_MAX);
+		return NULL;
+	}
+	if (s)
+		s->entry = arena_take(arena, count * sizeof(*s->entry));
+	if (!s || !s->entry || stateful_init(s, setup, arena)) {
+		err_set(err, EXIT_ENVIRONMENT, "no memory for the connections of port %s",
+			setup->config->port[setup->port].name);
+		return NULL;
+	}
+	s->engine.ops = &stateful_ops;
+	return &s->engine;
+}

@@ -1,0 +1,98 @@
+/* The connection table: records, their index by 4-tuple, and side records.
+ *
+ * Memory is address space reserved once and touched as used: records are handed out from the lowest
+ * up and reused last-freed-first, so a table of a thousand live connections stays in the cache
+ * whatever its capacity. The index grows with the connections (see table.c). */
+#ifndef STATEFUL_TABLE_H
+#define STATEFUL_TABLE_H
+
+#include <stddef.h>
+
+#include "../common/base/arena.h"
+#include "conn.h"
+
+#define TABLE_NONE UINT32_MAX
+
+struct table {
+	struct conn *conn;
+	uint32_t capacity;
+	uint32_t used; /* slots ever handed out: conn[used] and up are untouched */
+	uint32_t live;
+	uint32_t free; /* head of the list of closed slots */
+	/* Think and idle times differ between traffic entries: a closed slot with an `app` entry in
+	 * the wheel is not reused before that has come, or a short time could wait for a long one.
+	 */
+	bool hold_app;
+	/* index: groups of 64 buckets of one cache line */
+	uint32_t (*bucket)[16];
+	uint32_t groups_max;
+	uint32_t level;    /* groups when the present doubling began, a power of two */
+	uint32_t split;    /* how many of them have been split */
+	uint32_t tag_mask; /* the bits of an index entry that hold hash, not record number */
+	/* side records */
+	struct side *side;
+	uint32_t side_capacity, side_used, side_live, side_free;
+};
+
+/* Bytes that table_init() takes from the arena, and bytes touched with all connections open. */
+size_t table_reserve(uint64_t connections, uint64_t sides);
+size_t table_bytes(uint64_t connections);
+
+/* `expected` connections are provided for from the start; more grow the index. -1: no memory. */
+int table_init(struct table *, struct arena *, uint32_t connections, uint32_t expected,
+	       uint32_t sides);
+
+static inline uint32_t table_hash(uint32_t local_be, uint32_t peer_be, uint16_t local_port_be,
+				  uint16_t peer_port_be)
+{
+	uint64_t h = ((uint64_t)local_be << 32 | peer_be) * 0x9e3779b97f4a7c15u;
+
+	h ^= ((uint64_t)local_port_be << 16 | peer_port_be) * 0xc2b2ae3d27d4eb4fu;
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93u;
+	return (uint32_t)(h >> 32);
+}
+
+static inline uint32_t table_conn_hash(const struct conn *c)
+{
+	return table_hash(c->local_be, c->peer_be, c->local_port_be, c->peer_port_be);
+}
+
+/* Stage 1 and 2 of a burst: bring the index line, then the likely record, into the cache. */
+void table_prefetch_index(const struct table *, uint32_t hash);
+uint32_t table_guess(const struct table *, uint32_t hash);
+
+/* The record of a tuple, or TABLE_NONE. */
+uint32_t table_find(const struct table *, uint32_t hash, uint32_t local_be, uint32_t peer_be,
+		    uint16_t local_port_be, uint16_t peer_port_be);
+
+/* A record for a new tuple, in the index; all other fields but rtx and app are zero. NULL when
+ * full. */
+struct conn *table_add(struct table *, uint32_t hash, uint32_t local_be, uint32_t peer_be,
+		       uint16_t local_port_be, uint16_t peer_port_be);
+
+/* Take a record out of the index and free it. */
+void table_remove(struct table *, struct conn *);
+
+/* The wheel's entry for a closed slot has come: `app` says which of the two. */
+void table_reminded(struct table *, struct conn *, bool app);
+
+static inline uint32_t table_number(const struct table *t, const struct conn *c)
+{
+	return (uint32_t)(c - t->conn);
+}
+
+/* Borrow a side record for a connection without one; false when the pool is empty. */
+bool table_borrow_side(struct table *, struct conn *);
+/* Give it back: what is outstanding must fit the record again. */
+void table_return_side(struct table *, struct conn *, uint16_t flight);
+
+static inline struct side *table_side(const struct table *t, const struct conn *c)
+{
+	return &t->side[c->side];
+}
+
+/* Bytes of records, index and side records touched so far. */
+uint64_t table_touched(const struct table *);
+
+#endif
