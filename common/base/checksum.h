@@ -12,12 +12,16 @@
 /* The sum over length bytes at data, any alignment. */
 uint64_t checksum_sum(const void *data, size_t length);
 
+/* Each half of a word added to the other, with the carry brought round, is the upper half of the
+ * word plus itself with its halves exchanged. */
 static inline uint16_t checksum_fold(uint64_t sum)
 {
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+	uint32_t half;
+
+	sum += sum << 32 | sum >> 32;
+	half = (uint32_t)(sum >> 32);
+	half += half << 16 | half >> 16;
+	return (uint16_t)(half >> 16);
 }
 
 /* The pseudo-header sum for IPv4: addresses in network order, length of the transport header and
