@@ -150,18 +150,28 @@ static int pci_open(const struct device *device, uint16_t *id, struct err *err)
 	return 0;
 }
 
-/* Rings of 4096 slots (1024 jumbo ones); a slot holds what one mbuf holds. */
+/* A slot holds what one mbuf holds. The PMD locks the rings in memory: 2 x 8 MiB a queue, less for
+ * who may not lock as much. */
 static int af_packet_open(const char *name, const struct config_port *port, unsigned index,
 			  uint16_t *id, struct err *err)
 {
-	unsigned slot = port_pool_room(port);
+	unsigned slot = port_pool_room(port), slots = slot > 2048 ? 1024 : 4096;
+	uint64_t lockable = device_interface_lockable();
 	char string[256];
 
 	if (device_interface_check(name, port, false, err))
 		return -1;
+	while (2ull * port->cores * slots * slot > lockable && slots > 64)
+		slots /= 2;
+	if (2ull * port->cores * slots * slot > lockable)
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"no permission to lock memory for %u rings: raise `ulimit -l`, or give the "
+			"onager binary CAP_IPC_LOCK",
+			2 * port->cores);
 	snprintf(string, sizeof(string),
 		 "net_af_packet_%u,iface=%s,qpairs=%u,framesz=%u,blocksz=%u,framecnt=%u", index,
-		 name, port->cores, slot, slot * 32, slot > 2048 ? 1024 : 4096);
+		 name, port->cores, slot, slot * 32, slots);
 	return vdev_open(string, id, err);
 }
 
@@ -172,6 +182,7 @@ static int af_xdp_open(const char *name, const struct config_port *port, unsigne
 
 	if (device_interface_check(name, port, true, err))
 		return -1;
+	device_xdp_quiet();
 	snprintf(string, sizeof(string), "net_af_xdp_%u,iface=%s,start_queue=0,queue_count=%u",
 		 index, name, port->cores);
 	return vdev_open(string, id, err);

@@ -42,8 +42,14 @@ void device_close(uint16_t id);
  * everything. */
 int device_interface_check(const char *name, const struct config_port *, bool xdp, struct err *);
 
-/* The state of a kernel interface from /sys/class/net/NAME/ATTRIBUTE; -1 if there is none. */
-long device_interface_number(const char *name, const char *attribute);
+/* Receive and transmit queues of a kernel interface (its "combined channels"), at least 1. */
+unsigned device_interface_queues(const char *name);
+
+/* How much memory this process may lock for AF_PACKET rings. */
+uint64_t device_interface_lockable(void);
+
+/* device_xdp.c. Keep AF_XDP's libraries off stderr; what they say may become an error's cause. */
+void device_xdp_quiet(void);
 
 /* loop.c. The ethdev of one end; the first call for a cable makes both. */
 int loop_open(const struct config *, unsigned index, uint16_t *id, struct err *);

@@ -3,13 +3,15 @@
 #define _GNU_SOURCE
 #include "device.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +21,8 @@
 #define LINK_WAIT_MS 3000
 #define LINK_POLL_MS 20
 
+#define CAPABILITY_IPC_LOCK 14
+
 /* Numbers of <linux/capability.h>, as bits of CapEff in /proc/self/status. */
 static const struct capability {
 	const char *name;
@@ -27,7 +31,8 @@ static const struct capability {
 } capabilities[] = {
 	{"CAP_NET_RAW", 13, false},
 	{"CAP_NET_ADMIN", 12, false},
-	{"CAP_BPF", 39, true},
+	{"CAP_SYS_ADMIN", 21, true},
+	{"CAP_IPC_LOCK", CAPABILITY_IPC_LOCK, true},
 };
 
 static uint64_t capabilities_effective(void)
@@ -45,49 +50,44 @@ static uint64_t capabilities_effective(void)
 	return set;
 }
 
+static bool has_capability(unsigned bit)
+{
+	return capabilities_effective() >> bit & 1;
+}
+
 static int permission_check(bool xdp, struct err *err)
 {
-	uint64_t have = capabilities_effective();
-
 	for (unsigned i = 0; i < RTE_DIM(capabilities); i++) {
 		const struct capability *c = &capabilities[i];
 
-		if (have >> c->bit & 1 || (c->xdp_only && !xdp))
+		if (has_capability(c->bit) || (c->xdp_only && !xdp))
 			continue;
 		return err_set(
 			err, EXIT_ENVIRONMENT,
 			"no permission to use a kernel interface: this needs %s; run as root, or "
 			"once `setcap %s+ep` on the onager binary",
 			c->name,
-			xdp ? "cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock"
+			xdp ? "cap_net_raw,cap_net_admin,cap_sys_admin,cap_ipc_lock"
 			    : "cap_net_raw,cap_net_admin");
 	}
 	return 0;
 }
 
-long device_interface_number(const char *name, const char *attribute)
+uint64_t device_interface_lockable(void)
 {
-	long value = -1;
-	char path[256];
-	FILE *file;
+	struct rlimit limit;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", name, attribute);
-	file = fopen(path, "r");
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &value) != 1)
-		value = -1;
-	fclose(file);
-	return value;
+	if (has_capability(CAPABILITY_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &limit))
+		return UINT64_MAX;
+	return limit.rlim_cur;
 }
 
-/* sysfs may be of another network namespace: flags and MTU are asked for by ioctl. */
+/* By ioctl, because sysfs may be of another network namespace. */
 static int interface_request(const char *name, unsigned long request, struct ifreq *ifr)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	int ret;
 
-	memset(ifr, 0, sizeof(*ifr));
 	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", name);
 	if (fd < 0)
 		return -1;
@@ -98,7 +98,7 @@ static int interface_request(const char *name, unsigned long request, struct ifr
 
 static int link_check(const char *name, struct err *err)
 {
-	struct ifreq ifr;
+	struct ifreq ifr = {0};
 
 	for (unsigned waited = 0;; waited += LINK_POLL_MS) {
 		if (interface_request(name, SIOCGIFFLAGS, &ifr))
@@ -121,28 +121,23 @@ static int link_check(const char *name, struct err *err)
 	}
 }
 
-/* Receive queues of an interface: AF_XDP binds one socket to each. */
-static unsigned interface_queues(const char *name)
+unsigned device_interface_queues(const char *name)
 {
-	unsigned queues = 0;
-	struct dirent *entry;
-	char path[256];
-	DIR *dir;
+	struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
+	struct ifreq ifr = {.ifr_data = (char *)&channels};
+	unsigned queues;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/queues", name);
-	dir = opendir(path);
-	if (!dir)
-		return 0;
-	while ((entry = readdir(dir)))
-		queues += !strncmp(entry->d_name, "rx-", 3);
-	closedir(dir);
-	return queues;
+	if (interface_request(name, SIOCETHTOOL, &ifr))
+		return 1;
+	queues = channels.max_combined ? channels.combined_count
+				       : RTE_MIN(channels.rx_count, channels.tx_count);
+	return RTE_MAX(queues, 1u);
 }
 
 int device_interface_check(const char *name, const struct config_port *port, bool xdp,
 			   struct err *err)
 {
-	struct ifreq ifr;
+	struct ifreq ifr = {0};
 
 	if (!if_nametoindex(name))
 		return err_set(err, EXIT_ENVIRONMENT,
@@ -155,11 +150,11 @@ int device_interface_check(const char *name, const struct config_port *port, boo
 			       "mtu %u`, or "
 			       "set the port's mtu to %d",
 			       port->mtu, ifr.ifr_mtu, name, port->mtu, ifr.ifr_mtu);
-	if (xdp && interface_queues(name) && interface_queues(name) < port->cores)
+	if (xdp && device_interface_queues(name) < port->cores)
 		return err_set(
 			err, EXIT_ENVIRONMENT,
 			"%u cores listed, but the interface has %u queues: list fewer cores, or "
 			"`ethtool -L %s combined %u`",
-			port->cores, interface_queues(name), name, port->cores);
+			port->cores, device_interface_queues(name), name, port->cores);
 	return 0;
 }

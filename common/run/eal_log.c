@@ -59,6 +59,14 @@ static ssize_t eal_log_write(void *cookie, const char *text, size_t length)
 	return (ssize_t)length;
 }
 
+void eal_log_keep(const char *text, size_t length)
+{
+	pthread_mutex_lock(&eal_log.lock);
+	if (!eal_log.cause[0])
+		cause_keep(text, length);
+	pthread_mutex_unlock(&eal_log.lock);
+}
+
 void eal_log_start(bool verbose)
 {
 	cookie_io_functions_t functions = {.write = eal_log_write};
