@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define COLUMNS         100
-#define CELL            20 /* width of a cell, where the group is small enough for all of it on one line */
+#define CELL            20 /* usual width of a cell; less in a group of more than fit a line */
 #define CELLS           (COLUMNS / CELL)
 #define NAME_MAX_LENGTH 24
 
@@ -66,7 +66,8 @@ static unsigned group_size(unsigned group)
 static void put_group(FILE *out, const struct snapshot *before, const struct snapshot *now,
 		      unsigned group)
 {
-	int width = group_size(group) > CELLS ? 0 : CELL;
+	int cells = (int)group_size(group);
+	int width = cells > CELLS ? COLUMNS / cells : CELL;
 	int column = 0, pad = 0;
 
 	for (unsigned i = 0; i < COUNTER_COUNT; i++) {

@@ -31,19 +31,19 @@ static const char *real_text(char *text, double value)
 
 #define REAL_MAX (REPORT_THOUSANDS_MAX + 2)
 
-static void put_rate(FILE *out, const char *name, double achieved, struct rate target)
+static void put_rate(FILE *out, const char *gap, const char *name, double achieved,
+		     struct rate target)
 {
 	char text[REAL_MAX];
 	double wanted;
 
-	fprintf(out, "%s %s", name, real_text(text, achieved));
+	fprintf(out, "%s%s %s", gap, name, real_text(text, achieved));
 	if (rate_is_max(target)) {
 		fputs(" of max", out);
 	} else if (target.den && target.num) {
 		wanted = (double)target.num / (double)target.den;
 		fprintf(out, " of %s (%.1f %%)", real_text(text, wanted), 100 * achieved / wanted);
 	}
-	fputs("  ", out);
 }
 
 /* What was asked for against what was reached, of the steady phase. */
@@ -57,18 +57,18 @@ static void put_achieved(FILE *out, const struct result *r, unsigned i)
 
 	report_achieved(r, i, &achieved);
 	put_label(out, "achieved");
-	put_rate(out, "cps", achieved.cps, load->cps);
-	put_rate(out, "rps", achieved.rps, load->rps);
-	put_rate(out, "concurrency", achieved.concurrency, concurrency);
+	put_rate(out, "", "cps", achieved.cps, load->cps);
+	put_rate(out, "  ", "rps", achieved.rps, load->rps);
+	put_rate(out, "  ", "concurrency", achieved.concurrency, concurrency);
 	putc('\n', out);
 	put_label(out, "");
 	if (load->bps.den)
-		put_rate(out, "bps",
+		put_rate(out, "", "bps",
 			 achieved.bps_rx > achieved.bps_tx ? achieved.bps_rx : achieved.bps_tx,
 			 load->bps);
 	else
-		put_rate(out, "bits/s", achieved.bps_rx + achieved.bps_tx, none);
-	fprintf(out, "(received %s, sent %s)\n", real_text(rx, achieved.bps_rx),
+		put_rate(out, "", "bits/s", achieved.bps_rx + achieved.bps_tx, none);
+	fprintf(out, "  (received %s, sent %s)\n", real_text(rx, achieved.bps_rx),
 		real_text(tx, achieved.bps_tx));
 }
 
