@@ -1,8 +1,8 @@
 /* The configuration as plain structs: what `config_load()` makes of a JSON file.
  *
- * Everything is checked and has its default filled in; nobody downstream looks at JSON. Times in ns,
- * sizes in bytes, ports and VLAN ids in host order, rates as exact fractions. All memory belongs to
- * the configuration and goes with config_free(). */
+ * Everything is checked and has its default filled in; nobody downstream looks at JSON. Times in
+ * ns, sizes in bytes, ports and VLAN ids in host order, rates as exact fractions. All memory
+ * belongs to the configuration and goes with config_free(). */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
@@ -28,7 +28,8 @@ struct config_address { /* "100.64.12.155/24" */
 struct config_port {
 	const char *name;
 	const char *device;
-	uint16_t *core; /* as the operating system numbers them; a core may be listed more than once */
+	uint16_t *core; /* as the operating system numbers them; a core may be listed more than once
+			 */
 	unsigned cores;
 	struct config_address *address;
 	unsigned addresses;
@@ -58,39 +59,40 @@ struct config_header {
 	const char *value;
 };
 
-struct config_message { /* a request (client) or a response (server) */
+struct config_message {     /* a request (client) or a response (server) */
 	const char *method; /* request: GET, HEAD or POST */
 	const char *path;
 	const char *host;
 	struct config_header *header; /* extra headers */
 	unsigned headers;
-	uint16_t status; /* response: what is sent; request of a client: what is expected, 0: any 2xx */
+	uint16_t status; /* response: what is sent; request of a client: what is expected, 0: any
+			    2xx */
 	uint64_t body_size;
 };
 
 struct config_tcp {
-	uint16_t mss;             /* 0: MTU less headers */
-	uint32_t window;          /* receive window offered, "64Ki" */
-	uint64_t initial_rto;     /* "1s" */
-	uint8_t retries;          /* 0-15: 5 */
-	bool handshake_ack;       /* send the handshake's ACK on its own: 7 packets */
-	bool separate_fin;        /* send FIN on its own, not with the last data */
+	uint16_t mss;         /* 0: MTU less headers */
+	uint32_t window;      /* receive window offered, "64Ki" */
+	uint64_t initial_rto; /* "1s" */
+	uint8_t retries;      /* 0-15: 5 */
+	bool handshake_ack;   /* send the handshake's ACK on its own: 7 packets */
+	bool separate_fin;    /* send FIN on its own, not with the last data */
 };
 
 struct config_traffic {
 	const char *name;
 	enum traffic_kind kind;
-	unsigned port; /* index into config.port */
-	struct ip_pool clients;        /* server: absent = anyone */
+	unsigned port;          /* index into config.port */
+	struct ip_pool clients; /* server: absent = anyone */
 	struct port_pool client_ports;
 	struct ip_pool servers;
 	struct port_pool server_ports;
 	struct config_load load;
 	uint32_t requests_per_connection; /* CONFIG_UNLIMITED: until churned or drained */
 	uint64_t think_time;
-	uint64_t timeout;      /* for connect, and for each response: "5s" */
-	uint64_t idle_timeout; /* server: idle connections are closed after; 0 never: "0s" */
-	uint64_t catch_up;     /* how far a stalled schedule is caught up: "100ms" */
+	uint64_t timeout;         /* for connect, and for each response: "5s" */
+	uint64_t idle_timeout;    /* server: idle connections are closed after; 0 never: "0s" */
+	uint64_t catch_up;        /* how far a stalled schedule is caught up: "100ms" */
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
 	struct config_tcp tcp;
@@ -119,8 +121,9 @@ struct config {
 	unsigned traffics;
 	struct config_expect *expect;
 	unsigned expects;
-	char *json;     /* the configuration as it was read, settings applied, as compact JSON: for the report */
-	void *storage;  /* of all the above; private */
+	char *json; /* the configuration as it was read, settings applied, as compact JSON: for the
+		       report */
+	void *storage; /* of all the above; private */
 };
 
 /* What check needs to know of the machine; a test gives a made-up one. */
@@ -128,15 +131,18 @@ struct config_machine {
 	unsigned cores; /* 0-based core numbers below this exist */
 };
 
-/* Read `file` ("-": stdin), apply the `set` arguments ("PATH=VALUE"), check everything. All errors go to
- * `errors`, one line each as INTERFACE has them ("lab.json:5:17: ports[0].cores: expected ..., got 9").
- * Returns 0, or -1 after at least one line. */
+/* Read `file` ("-": stdin), apply the `set` arguments ("PATH=VALUE"), check everything. All errors
+ * go to `errors`, one line each as INTERFACE has them ("lab.json:5:17: ports[0].cores: expected
+ * ..., got 9"). Returns 0, or -1 after at least one line. */
 int config_load(struct config *, const char *file, const char *const *set, unsigned sets,
 		const struct config_machine *, FILE *errors);
 void config_free(struct config *);
 
-/* Print the JSON Schema. */
+/* Print the JSON Schema (draft 2020-12). */
 void config_schema(FILE *out);
+
+/* Print every key with its type, range, default and meaning, as text. */
+void config_help(FILE *out);
 
 /* "http-client" etc. */
 const char *traffic_kind_name(enum traffic_kind);

@@ -1,0 +1,421 @@
+/* Checks that need more than one key: names, subnets, tuples, criteria.
+ *
+ * They run on the structs, also when single keys were refused before, so each must bear fields that
+ * are still zero; positions come from the tree. */
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../base/counter.h"
+
+/* The way down to ports[i].key or traffic[i].key.inner. */
+struct spot {
+	struct where root, list, element, key, inner;
+};
+
+static const struct where *spot_find(struct reader *r, struct spot *s, const char *list, unsigned i,
+				     const char *key, const char *inner)
+{
+	s->root = (struct where){.node = r->document->root};
+	s->list = (struct where){.up = &s->root, .key = list};
+	s->list.node = cJSON_GetObjectItemCaseSensitive(s->root.node, list);
+	s->element = (struct where){.up = &s->list, .index = i};
+	s->element.node = cJSON_GetArrayItem(s->list.node, (int)i);
+	s->key = (struct where){.up = &s->element, .key = key};
+	s->key.node = cJSON_GetObjectItemCaseSensitive(s->element.node, key);
+	s->inner = (struct where){.up = &s->key, .key = inner};
+	s->inner.node = inner ? cJSON_GetObjectItemCaseSensitive(s->key.node, inner) : NULL;
+	return inner ? &s->inner : &s->key;
+}
+
+static const char *device_loop(const struct config_port *port)
+{
+	return port->device && !strncmp(port->device, "loop:", 5) ? port->device : NULL;
+}
+
+static void device_check(struct reader *r, unsigned i)
+{
+	const struct config *c = r->config;
+	const char *device = c->port[i].device;
+	unsigned same = 0, before = 0;
+	struct spot s;
+
+	for (unsigned j = 0; device && j < c->ports; j++) {
+		bool is_same = c->port[j].device && strcmp(c->port[j].device, device) == 0;
+
+		same += is_same;
+		before += is_same && j < i;
+	}
+	if (device_loop(&c->port[i]) && same != 2)
+		problem_add(r->document, spot_find(r, &s, "ports", i, "device", NULL), PLACE_VALUE,
+			    "expected \"%s\" at two ports, the ends of the cable, got it at %u",
+			    device, same);
+	else if (device && !device_loop(&c->port[i]) && before)
+		problem_add(r->document, spot_find(r, &s, "ports", i, "device", NULL), PLACE_VALUE,
+			    "device \"%s\" is another port's already", device);
+}
+
+static void gateway_check(struct reader *r, unsigned i)
+{
+	const struct config_port *port = &r->config->port[i];
+	char text[46];
+	struct spot s;
+
+	if (!port->has_gateway || !port->addresses)
+		return;
+	for (unsigned j = 0; j < port->addresses; j++) {
+		u128 host = ((u128)1 << (32 - port->address[j].prefix)) - 1;
+
+		if ((port->gateway | host) != (port->address[j].address | host))
+			continue;
+		if (port->gateway == port->address[j].address)
+			problem_add(r->document, spot_find(r, &s, "ports", i, "gateway", NULL),
+				    PLACE_VALUE, "%s is the port's own address",
+				    ip_format(text, 4, port->gateway));
+		return;
+	}
+	problem_add(r->document, spot_find(r, &s, "ports", i, "gateway", NULL), PLACE_VALUE,
+		    "expected an address inside a subnet of the port's own address, got \"%s\"",
+		    ip_format(text, 4, port->gateway));
+}
+
+/* ARP asks in the name of an own address: without one, that of the first traffic entry. */
+static void address_default(struct config *c, unsigned i)
+{
+	struct config_port *port = &c->port[i];
+
+	for (unsigned t = 0; t < c->traffics && !port->addresses; t++) {
+		const struct config_traffic *traffic = &c->traffic[t];
+		const struct ip_pool *own =
+			traffic_is_client(traffic->kind) ? &traffic->clients : &traffic->servers;
+
+		if (traffic->port != i || !own->ranges)
+			continue;
+		port->address = storage_take(c, sizeof(*port->address));
+		*port->address = (struct config_address){own->family, 32, own->range[0].first};
+		port->addresses = 1;
+	}
+}
+
+static void name_check(struct reader *r, const char *list, unsigned i, const char *name,
+		       const char *other)
+{
+	struct spot s;
+
+	if (strcmp(name, other) == 0)
+		problem_add(r->document, spot_find(r, &s, list, i, "name", NULL), PLACE_VALUE,
+			    "the name \"%s\" is taken already", name);
+}
+
+static void ports_check(struct reader *r)
+{
+	struct config *c = r->config;
+
+	for (unsigned i = 0; i < c->ports; i++) {
+		for (unsigned j = 0; c->port[i].name && j < i; j++) {
+			if (c->port[j].name)
+				name_check(r, "ports", i, c->port[i].name, c->port[j].name);
+		}
+		device_check(r, i);
+		gateway_check(r, i);
+		address_default(c, i);
+	}
+}
+
+static bool kind_is_known(struct reader *r, unsigned i)
+{
+	struct spot s;
+	const char *kind = node_value(spot_find(r, &s, "traffic", i, "kind", NULL)->node);
+
+	return kind && strcmp(kind, traffic_kind_name(r->config->traffic[i].kind)) == 0;
+}
+
+static void port_check(struct reader *r, unsigned i)
+{
+	const struct config_traffic *traffic = &r->config->traffic[i];
+	struct spot s;
+
+	if (r->config->ports > 1 && !spot_find(r, &s, "traffic", i, "port", NULL)->node)
+		problem_add(r->document, &s.key, PLACE_VALUE,
+			    "missing, expected the name of one of the %u ports", r->config->ports);
+	if (traffic->port < r->config->ports && traffic->tcp.mss &&
+	    traffic->tcp.mss + 40u > r->config->port[traffic->port].mtu)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "mss"), PLACE_VALUE,
+			    "expected at most %d, the port's MTU less 40 bytes of headers, got %u",
+			    r->config->port[traffic->port].mtu - 40, traffic->tcp.mss);
+}
+
+static void message_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *traffic = &r->config->traffic[i];
+	static const char *const side[] = {"request", "response"};
+	struct config_message *response = &traffic->response;
+	struct spot s;
+
+	if (traffic->kind == HTTP_CLIENT && traffic->request.body_size && traffic->request.method &&
+	    strcmp(traffic->request.method, "POST") != 0)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "request", "body"),
+			    PLACE_VALUE, "a %s request has no body: set \"method\" to \"POST\"",
+			    traffic->request.method);
+	if (traffic->kind == HTTP_SERVER && (response->status == 204 || response->status == 304)) {
+		if (spot_find(r, &s, "traffic", i, "response", "body")->node && response->body_size)
+			problem_add(r->document, &s.inner, PLACE_VALUE,
+				    "a response of status %u has no body (RFC 9110)",
+				    response->status);
+		response->body_size = 0;
+	}
+	for (int j = 0; j < 2; j++) {
+		if (spot_find(r, &s, "traffic", i, side[j], "body")->node &&
+		    cJSON_GetObjectItemCaseSensitive(s.key.node, "size"))
+			problem_add(r->document, &s.inner, PLACE_KEY,
+				    "the size is given beside it already");
+	}
+}
+
+static char *count_text(u128 count)
+{
+	char digits[40];
+	char *at = digits + sizeof(digits);
+
+	*--at = '\0';
+	do {
+		*--at = (char)('0' + (int)(count % 10));
+		count /= 10;
+	} while (count);
+	return text_format("%s", at);
+}
+
+static void tuples_need(struct reader *r, const struct config_traffic *traffic,
+			const struct where *w, uint64_t needed, const char *what)
+{
+	u128 clients = traffic->clients.count, servers = traffic->servers.count;
+	u128 available =
+		clients * traffic->client_ports.count * servers * traffic->server_ports.count;
+	char *text[3];
+
+	if (!available || needed <= available)
+		return;
+	text[0] = count_text(available);
+	text[1] = count_text(clients);
+	text[2] = count_text(servers);
+	problem_add(
+		r->document, w, PLACE_VALUE,
+		"%s needs %llu connections at once, but there are only %s: %s clients x %u "
+		"client_ports x %s servers x %u server_ports; give more addresses or ports to any "
+		"of these",
+		what, (unsigned long long)needed, text[0], text[1], traffic->client_ports.count,
+		text[2], traffic->server_ports.count);
+	for (int i = 0; i < 3; i++)
+		free(text[i]);
+}
+
+static void load_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *traffic = &r->config->traffic[i];
+	static const char *const key[] = {"cps", "concurrency", "rps", "bps"};
+	uint64_t concurrency =
+		traffic->load.concurrency == UINT64_MAX ? 0 : traffic->load.concurrency;
+	unsigned workers =
+		traffic->port < r->config->ports ? r->config->port[traffic->port].cores : 0;
+	unsigned given = 0;
+	struct spot s;
+
+	for (int j = 0; j < 4; j++)
+		given += spot_find(r, &s, "traffic", i, "load", key[j])->node != NULL;
+	if (!given && cJSON_IsObject(s.key.node))
+		problem_add(r->document, &s.key, PLACE_VALUE,
+			    "expected at least one of cps, concurrency, rps and bps, got none");
+	if (!spot_find(r, &s, "traffic", i, "requests_per_connection", NULL)->node)
+		traffic->requests_per_connection =
+			traffic->think_time || (traffic->load.cps.den && traffic->load.concurrency)
+				? CONFIG_UNLIMITED
+				: 1;
+	tuples_need(r, traffic, spot_find(r, &s, "traffic", i, "load", "concurrency"), concurrency,
+		    "this");
+	tuples_need(r, traffic, spot_find(r, &s, "traffic", i, "max_connections", NULL),
+		    traffic->max_connections, "this");
+	tuples_need(r, traffic, spot_find(r, &s, "traffic", i, "clients", NULL), workers,
+		    "one for each worker of the port");
+	if (traffic->max_connections && traffic->max_connections < concurrency)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "max_connections", NULL),
+			    PLACE_VALUE, "expected at least load.concurrency, %llu, got %llu",
+			    (unsigned long long)concurrency,
+			    (unsigned long long)traffic->max_connections);
+}
+
+/* An address that both pools have. */
+static bool addresses_meet(const struct ip_pool *a, const struct ip_pool *b, u128 *address)
+{
+	for (unsigned i = 0; i < a->ranges; i++) {
+		for (unsigned j = 0; j < b->ranges; j++) {
+			const struct ip_range *p = &a->range[i], *q = &b->range[j];
+
+			*address = p->first > q->first ? p->first : q->first;
+			if (*address < p->first + p->count && *address < q->first + q->count)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool ports_meet(const struct port_pool *a, const struct port_pool *b, unsigned *port)
+{
+	for (unsigned i = 0; i < a->ranges; i++) {
+		for (unsigned j = 0; j < b->ranges; j++) {
+			const struct port_range *p = &a->range[i], *q = &b->range[j];
+
+			*port = p->first > q->first ? p->first : q->first;
+			if (*port <= p->last && *port <= q->last)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Two servers must not listen at one place, two clients not be the same end of the same connection.
+ */
+static void overlap_check(struct reader *r, unsigned i, unsigned other)
+{
+	const struct config_traffic *a = &r->config->traffic[i], *b = &r->config->traffic[other];
+	unsigned server_port, client_port;
+	u128 server, client;
+	char text[46];
+	struct spot s;
+
+	if (a->port != b->port || traffic_is_client(a->kind) != traffic_is_client(b->kind) ||
+	    !addresses_meet(&a->servers, &b->servers, &server) ||
+	    !ports_meet(&a->server_ports, &b->server_ports, &server_port))
+		return;
+	ip_format(text, 4, server);
+	spot_find(r, &s, "traffic", i, "servers", NULL);
+	if (!traffic_is_client(a->kind))
+		problem_add(r->document, &s.key, PLACE_VALUE,
+			    "%s port %u is served by \"%s\" already", text, server_port, b->name);
+	else if (addresses_meet(&a->clients, &b->clients, &client) &&
+		 ports_meet(&a->client_ports, &b->client_ports, &client_port))
+		problem_add(
+			r->document, &s.key, PLACE_VALUE,
+			"\"%s\" connects to %s port %u from the same addresses and ports already",
+			b->name, text, server_port);
+}
+
+static void traffic_check(struct reader *r)
+{
+	struct config *c = r->config;
+
+	for (unsigned i = 0; i < c->traffics; i++) {
+		for (unsigned j = 0; c->traffic[i].name && j < i; j++) {
+			if (c->traffic[j].name)
+				name_check(r, "traffic", i, c->traffic[i].name, c->traffic[j].name);
+		}
+		if (!kind_is_known(r, i))
+			continue;
+		port_check(r, i);
+		message_check(r, i);
+		if (traffic_is_client(c->traffic[i].kind))
+			load_check(r, i);
+		for (unsigned j = 0; j < i; j++) {
+			if (kind_is_known(r, j))
+				overlap_check(r, i, j);
+		}
+	}
+}
+
+static const char *const report_part[] = {"traffic", "total",   "steady", "streams",
+					  "ports",   "workers", "memory", "phases"};
+
+static bool counter_is_known(const char *name, size_t length, const char **hint)
+{
+	unsigned nearest = 4;
+
+	*hint = NULL;
+	for (unsigned i = 0; i < COUNTER_COUNT; i++) {
+		char *word = text_format("%.*s", (int)length, name);
+		unsigned distance = word_distance(word, counter_info[i].name, nearest);
+
+		free(word);
+		if (!distance)
+			return true;
+		if (distance < nearest) {
+			nearest = distance;
+			*hint = counter_info[i].name;
+		}
+	}
+	return length == 5 && !strncmp(name, "drops", 5);
+}
+
+static bool name_is_known(const struct config *c, bool is_port, const char *name, size_t length)
+{
+	unsigned count = is_port ? c->ports : c->traffics;
+
+	for (unsigned i = 0; i < count; i++) {
+		const char *known = is_port ? c->port[i].name : c->traffic[i].name;
+
+		if (known && strlen(known) == length && !memcmp(known, name, length))
+			return true;
+	}
+	return false;
+}
+
+static void metric_check(struct reader *r, const struct where *w, const char *metric)
+{
+	const char *name = strchr(metric, '.');
+	size_t part = 0, length;
+	const char *hint;
+
+	while (part < sizeof(report_part) / sizeof(*report_part) &&
+	       (!name || strncmp(metric, report_part[part], (size_t)(name - metric)) != 0 ||
+		report_part[part][name - metric]))
+		part++;
+	if (part == sizeof(report_part) / sizeof(*report_part)) {
+		refuse(r, w,
+		       "a path into the report, such as \"traffic.NAME.achieved.cps\" or "
+		       "\"total.skErr\"");
+		return;
+	}
+	name++;
+	length = strcspn(name, ".");
+	if (part == 0 || part == 4) {
+		if (!name_is_known(r->config, part == 4, name, length))
+			problem_add(r->document, w, PLACE_VALUE, "there is no %s named \"%.*s\"",
+				    part == 4 ? "port" : "traffic", (int)length, name);
+	} else if ((part == 1 || part == 2) && !counter_is_known(name, length, &hint)) {
+		problem_add(r->document, w, PLACE_VALUE,
+			    hint ? "there is no counter \"%.*s\" (did you mean \"%s\"?)"
+				 : "there is no counter \"%.*s\"",
+			    (int)length, name, hint);
+	}
+}
+
+static void expect_check(struct reader *r)
+{
+	for (unsigned i = 0; i < r->config->expects; i++) {
+		struct config_expect *expect = &r->config->expect[i];
+		const struct where *w;
+		struct spot s;
+
+		if (spot_find(r, &s, "expect", i, "min", NULL)->node)
+			expect->kinds |= EXPECT_MIN;
+		if (spot_find(r, &s, "expect", i, "max", NULL)->node)
+			expect->kinds |= EXPECT_MAX;
+		w = spot_find(r, &s, "expect", i, "metric", NULL);
+		if (expect->metric)
+			metric_check(r, w, expect->metric);
+		if (!expect->kinds && cJSON_IsObject(s.element.node))
+			problem_add(r->document, &s.element, PLACE_VALUE,
+				    "expected min, max or both, got neither");
+		if (expect->kinds == (EXPECT_MIN | EXPECT_MAX) && expect->min > expect->max)
+			problem_add(r->document, spot_find(r, &s, "expect", i, "max", NULL),
+				    PLACE_VALUE, "expected at least min, %g, got %g", expect->min,
+				    expect->max);
+	}
+}
+
+void config_check(struct reader *r)
+{
+	ports_check(r);
+	traffic_check(r);
+	expect_check(r);
+}

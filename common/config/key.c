@@ -1,0 +1,371 @@
+/* The keys. Rows of an object stand in the order in which help shows them and values are read: the
+ * ports before the traffic that names them, the kind before what depends on it. */
+#include "key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+#define FIELD(type, member) \
+	.offset = offsetof(struct type, member), .size = sizeof(((struct type *)0)->member)
+#define COUNTED(type, member, counter)                                \
+	FIELD(type, member), .count = offsetof(struct type, counter), \
+			     .count_size = sizeof(((struct type *)0)->counter)
+#define US  1000ull
+#define MS  (1000 * US)
+#define S   (1000 * MS)
+#define DAY (86400 * S)
+#define GI  (1ull << 30)
+
+#define ROOT     .object = OBJECT_ROOT, .kinds = KIND_ALL
+#define PORT     .object = OBJECT_PORT, .kinds = KIND_ALL
+#define TRAFFIC  .object = OBJECT_TRAFFIC
+#define LOAD     .object = OBJECT_LOAD, .kinds = KIND_CLIENT
+#define REQUEST  .object = OBJECT_REQUEST
+#define RESPONSE .object = OBJECT_RESPONSE
+#define TCP      .object = OBJECT_TCP, .kinds = KIND_ALL
+#define EXPECT   .object = OBJECT_EXPECT, .kinds = KIND_ALL
+
+/* clang-format off: one key, one row */
+const struct key key_table[] = {
+	{ROOT, .name = "$schema", .type = TYPE_IGNORED,
+	 .help = "Where an editor finds the schema of this file; not used otherwise."},
+	{ROOT, .name = "duration", .type = TYPE_TIME, FIELD(config, duration), .required = true,
+	 .min = MS, .max = 3650 * DAY,
+	 .help = "Length of the steady phase, in which results are measured."},
+	{ROOT, .name = "ramp", .type = TYPE_TIME, FIELD(config, ramp), .standard = "0s",
+	 .max = 30 * DAY,
+	 .help = "Before the steady phase: the load rises linearly from nothing to its target."},
+	{ROOT, .name = "drain", .type = TYPE_TIME, FIELD(config, drain), .standard = "2s",
+	 .max = 3600 * S,
+	 .help = "After the steady phase: how long, at most, open connections may take to end."},
+	{ROOT, .name = "seed", .type = TYPE_COUNT, FIELD(config, seed), .standard = "1",
+	 .max = UINT64_MAX, .help = "Of all random choices: the same seed makes the same choices."},
+	{ROOT, .name = "memory", .type = TYPE_OBJECT, .inner = OBJECT_MEMORY,
+	 .help = "Memory for connection tables."},
+	{ROOT, .name = "eal", .type = TYPE_TEXTS, COUNTED(config, eal, eal_args),
+	 .help = "Arguments passed through to DPDK, e.g. \"--log-level=lib.eal:info\"."},
+	{ROOT, .name = "report", .type = TYPE_OBJECT, .inner = OBJECT_REPORT,
+	 .help = "What is shown and written."},
+	{ROOT, .name = "ports", .type = TYPE_LIST, .inner = OBJECT_PORT,
+	 COUNTED(config, port, ports), .required = true, .help = "The network ports to use."},
+	{ROOT, .name = "traffic", .type = TYPE_LIST, .inner = OBJECT_TRAFFIC,
+	 COUNTED(config, traffic, traffics), .required = true,
+	 .help = "Clients and servers; any number of them, on any port."},
+	{ROOT, .name = "expect", .type = TYPE_LIST, .inner = OBJECT_EXPECT,
+	 COUNTED(config, expect, expects),
+	 .help = "Criteria: the verdict is \"fail\" when one is not met."},
+
+	{.object = OBJECT_MEMORY,
+	 .kinds = KIND_ALL,
+	 .name = "hugepages",
+	 .type = TYPE_CHOICE,
+	 FIELD(config, hugepages),
+	 .choices = "auto|true|false",
+	 .standard = "auto",
+	 .help = "Whether tables lie in hugepages: if there are enough (\"auto\"), always, or "
+		 "never."},
+	{.object = OBJECT_MEMORY,
+	 .kinds = KIND_ALL,
+	 .name = "limit",
+	 .type = TYPE_COUNT,
+	 FIELD(config, memory_limit),
+	 .min = 1,
+	 .max = UINT64_MAX,
+	 .help = "The most bytes the run may take, e.g. \"2Gi\"; absent: no limit."},
+
+	{.object = OBJECT_REPORT,
+	 .kinds = KIND_ALL,
+	 .name = "interval",
+	 .type = TYPE_TIME,
+	 FIELD(config, report_interval),
+	 .standard = "1s",
+	 .min = 10 * MS,
+	 .max = 3600 * S,
+	 .help = "Time between two lines of counters."},
+	{.object = OBJECT_REPORT,
+	 .kinds = KIND_ALL,
+	 .name = "json",
+	 .type = TYPE_TEXT,
+	 FIELD(config, report_json),
+	 .help = "File for the report in JSON; \"-\" is standard output."},
+
+	{PORT, .name = "name", .type = TYPE_NAME, FIELD(config_port, name),
+	 .help = "Name by which traffic and results refer to the port; absent: port0, port1, ..."},
+	{PORT, .name = "device", .type = TYPE_DEVICE, FIELD(config_port, device), .required = true,
+	 .help = "PCI address \"0000:07:00.0\"; DPDK virtual device "
+		 "\"net_memif0,role=server,...\"; kernel "
+		 "interface \"if:eth1\" (AF_PACKET) or \"xdp:eth1\" (AF_XDP); in-process cable "
+		 "\"loop:NAME\", "
+		 "whose ends are the two ports that name it."},
+	{PORT, .name = "cores", .type = TYPE_CORES, COUNTED(config_port, core, cores),
+	 .required = true,
+	 .help = "Processor cores, [0, 1] or \"0-3,8\" or \"max\" for all: one worker with one "
+		 "queue pair on each."},
+	{PORT, .name = "address", .type = TYPE_OWN_ADDRESSES,
+	 COUNTED(config_port, address, addresses),
+	 .help = "The port's own address with its prefix, \"10.0.0.1/24\", or a list; absent: the "
+		 "first "
+		 "address of its traffic."},
+	{PORT, .name = "gateway", .type = TYPE_GATEWAY, FIELD(config_port, gateway),
+	 .help = "Router that all traffic is sent to, inside an own subnet; absent: every address "
+		 "is on-link."},
+	{PORT, .name = "gateway_mac", .type = TYPE_MAC, FIELD(config_port, gateway_mac),
+	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP."},
+	{PORT, .name = "resolve_timeout", .type = TYPE_TIME, FIELD(config_port, resolve_timeout),
+	 .standard = "3s", .min = MS, .max = 3600 * S,
+	 .help = "How long ARP may take before the run is given up."},
+	{PORT, .name = "mtu", .type = TYPE_COUNT, FIELD(config_port, mtu), .standard = "1500",
+	 .min = 576, .max = 9710, .help = "Largest IP packet in bytes."},
+	{PORT, .name = "vlan", .type = TYPE_VLANS, COUNTED(config_port, vlan, vlans), .min = 1,
+	 .max = 4094, .help = "VLAN id, or a list of two, outermost first; empty: untagged."},
+	{PORT, .name = "tos", .type = TYPE_COUNT, FIELD(config_port, tos), .standard = "0",
+	 .max = 255, .help = "TOS byte (DSCP and ECN) of the packets sent."},
+	{PORT, .name = "verify_checksums", .type = TYPE_BOOL, FIELD(config_port, verify_checksums),
+	 .standard = "true", .help = "Check the checksums of received packets."},
+	{PORT, .name = "checksum_offload", .type = TYPE_BOOL, FIELD(config_port, checksum_offload),
+	 .standard = "false",
+	 .help = "Let the device compute the checksums of sent packets, if it can."},
+	{PORT, .name = "rx_descriptors", .type = TYPE_COUNT, FIELD(config_port, rx_descriptors),
+	 .standard = "1024", .min = 64, .max = 32768, .help = "Size of each receive ring."},
+	{PORT, .name = "tx_descriptors", .type = TYPE_COUNT, FIELD(config_port, tx_descriptors),
+	 .standard = "1024", .min = 64, .max = 32768, .help = "Size of each transmit ring."},
+
+	{TRAFFIC, .name = "kind", .kinds = KIND_ALL, .type = TYPE_CHOICE,
+	 FIELD(config_traffic, kind), .required = true,
+	 .choices = "http-client|http-server|tcp-client|tcp-server",
+	 .help = "What it does: HTTP/1.1, or raw payloads over TCP."},
+	{TRAFFIC, .name = "name", .kinds = KIND_ALL, .type = TYPE_NAME, FIELD(config_traffic, name),
+	 .help = "Name in results; absent: traffic0, traffic1, ..."},
+	{TRAFFIC, .name = "port", .kinds = KIND_ALL, .type = TYPE_PORT, FIELD(config_traffic, port),
+	 .help = "Name of the port it uses; absent: the only one."},
+	{TRAFFIC, .name = "clients", .kinds = KIND_CLIENT, .type = TYPE_ADDRESSES,
+	 FIELD(config_traffic, clients), .required = true,
+	 .help = "Client addresses: \"10.0.0.1\", \"10.0.0.1-10.0.0.200\", \"10.1.0.0/16\" (every "
+		 "address of "
+		 "it), or a list of those."},
+	{TRAFFIC, .name = "clients", .kinds = KIND_SERVER, .type = TYPE_ADDRESSES,
+	 FIELD(config_traffic, clients),
+	 .help = "The clients served, written as for a client; absent: anyone."},
+	{TRAFFIC, .name = "client_ports", .kinds = KIND_CLIENT, .type = TYPE_PORTS,
+	 FIELD(config_traffic, client_ports), .standard = "1024-65535",
+	 .help = "Source ports: 1024, \"1024-65535\" or a list of those."},
+	{TRAFFIC, .name = "servers", .kinds = KIND_ALL, .type = TYPE_ADDRESSES,
+	 FIELD(config_traffic, servers), .required = true,
+	 .help = "Server addresses: connected to by a client, answered for by a server."},
+	{TRAFFIC, .name = "server_ports", .kinds = KIND_ALL, .type = TYPE_PORTS,
+	 FIELD(config_traffic, server_ports), .standard = "80",
+	 .help = "Server ports: 80, \"80-83\", [80, 443]."},
+	{TRAFFIC, .name = "load", .kinds = KIND_CLIENT, .type = TYPE_OBJECT, .inner = OBJECT_LOAD,
+	 FIELD(config_traffic, load), .required = true,
+	 .help = "What the client offers; all keys given are held together."},
+	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_CLIENT, .type = TYPE_REQUESTS,
+	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = CONFIG_UNLIMITED - 1,
+	 .help = "After so many requests a connection is closed; \"max\" or 0: it stays. Absent: "
+		 "1, or \"max\" "
+		 "when a think_time or both concurrency and cps are given."},
+	{TRAFFIC, .name = "think_time", .kinds = KIND_CLIENT, .type = TYPE_TIME,
+	 FIELD(config_traffic, think_time), .standard = "0s", .max = DAY,
+	 .help = "Pause between a response and the next request of its connection."},
+	{TRAFFIC, .name = "timeout", .kinds = KIND_ALL, .type = TYPE_TIME,
+	 FIELD(config_traffic, timeout), .standard = "5s", .min = MS, .max = 120 * S,
+	 .help = "How long connecting, and each response, may take before it has failed."},
+	{TRAFFIC, .name = "idle_timeout", .kinds = KIND_SERVER, .type = TYPE_TIME,
+	 FIELD(config_traffic, idle_timeout), .standard = "0s", .max = DAY,
+	 .help = "A server closes connections idle for so long; 0: never."},
+	{TRAFFIC, .name = "catch_up", .kinds = KIND_CLIENT, .type = TYPE_TIME,
+	 FIELD(config_traffic, catch_up), .standard = "100ms", .max = 10 * S,
+	 .help = "After a stall so much of the schedule is made up for; the rest counts as not "
+		 "offered."},
+	{TRAFFIC, .name = "max_connections", .kinds = KIND_ALL, .type = TYPE_COUNT,
+	 FIELD(config_traffic, max_connections), .min = 1, .max = UINT32_MAX,
+	 .help = "Room for so many connections at once; absent: as the load needs."},
+	{TRAFFIC, .name = "request", .kinds = KIND_HTTP_CLIENT | KIND_TCP, .type = TYPE_OBJECT,
+	 .inner = OBJECT_REQUEST, FIELD(config_traffic, request), .help = "What a client sends."},
+	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
+	 .inner = OBJECT_RESPONSE, FIELD(config_traffic, response), .help = "What a server sends."},
+	{TRAFFIC, .name = "tcp", .kinds = KIND_ALL, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
+	 FIELD(config_traffic, tcp), .help = "How TCP behaves."},
+
+	{LOAD, .name = "cps", .type = TYPE_RATE, FIELD(config_load, cps),
+	 .help = "Connections opened per second, any fraction, or \"max\"."},
+	{LOAD, .name = "concurrency", .type = TYPE_LEVEL, FIELD(config_load, concurrency), .min = 1,
+	 .max = UINT32_MAX, .help = "Connections kept open, or \"max\"."},
+	{LOAD, .name = "rps", .type = TYPE_RATE, FIELD(config_load, rps),
+	 .help = "Requests per second, any fraction, or \"max\"."},
+	{LOAD, .name = "bps", .type = TYPE_BIT_RATE, FIELD(config_load, bps),
+	 .help = "Bits per second received in responses, \"10Gbps\", or \"max\"."},
+
+	{REQUEST, .name = "method", .kinds = KIND_HTTP_CLIENT, .type = TYPE_WORD,
+	 FIELD(config_message, method), .choices = "GET|HEAD|POST", .standard = "GET",
+	 .help = "HTTP method."},
+	{REQUEST, .name = "path", .kinds = KIND_HTTP_CLIENT, .type = TYPE_PATH,
+	 FIELD(config_message, path), .standard = "/", .help = "Path and query of the URL."},
+	{REQUEST, .name = "host", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HOST,
+	 FIELD(config_message, host), .standard = "onager", .help = "Value of the Host header."},
+	{REQUEST, .name = "headers", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HEADERS,
+	 COUNTED(config_message, header, headers),
+	 .help = "Further headers, {\"Name\": \"value\"}."},
+	{REQUEST, .name = "status", .kinds = KIND_HTTP_CLIENT, .type = TYPE_COUNT,
+	 FIELD(config_message, status), .min = 200, .max = 599,
+	 .help = "Status that the response must have; absent: any 2xx."},
+	{REQUEST, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
+	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
+	 .help = "Bytes the client sends."},
+	{REQUEST, .name = "body", .kinds = KIND_HTTP_CLIENT | KIND_TCP, .type = TYPE_OBJECT,
+	 .inner = OBJECT_BODY, .help = "The payload."},
+
+	{RESPONSE, .name = "status", .kinds = KIND_HTTP_SERVER, .type = TYPE_COUNT,
+	 FIELD(config_message, status), .standard = "200", .min = 200, .max = 599,
+	 .help = "HTTP status."},
+	{RESPONSE, .name = "headers", .kinds = KIND_HTTP_SERVER, .type = TYPE_HEADERS,
+	 COUNTED(config_message, header, headers),
+	 .help = "Further headers, {\"Name\": \"value\"}."},
+	{RESPONSE, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
+	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
+	 .help = "Bytes the server sends."},
+	{RESPONSE, .name = "body", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
+	 .inner = OBJECT_BODY, .help = "The payload."},
+
+	{.object = OBJECT_BODY,
+	 .name = "size",
+	 .kinds = KIND_HTTP_CLIENT,
+	 .type = TYPE_COUNT,
+	 FIELD(config_message, body_size),
+	 .standard = "0",
+	 .max = GI,
+	 .help = "Bytes of a POST request's body."},
+	{.object = OBJECT_BODY,
+	 .name = "size",
+	 .kinds = KIND_HTTP_SERVER,
+	 .type = TYPE_COUNT,
+	 FIELD(config_message, body_size),
+	 .standard = "1",
+	 .max = GI,
+	 .help = "Bytes of the response's body."},
+	{.object = OBJECT_BODY,
+	 .name = "size",
+	 .kinds = KIND_TCP,
+	 .type = TYPE_COUNT,
+	 FIELD(config_message, body_size),
+	 .min = 1,
+	 .max = GI,
+	 .help = "The same as size beside it."},
+
+	{TCP, .name = "mss", .type = TYPE_COUNT, FIELD(config_tcp, mss), .min = 64, .max = 9670,
+	 .help = "Largest segment offered and sent; absent: the MTU less headers."},
+	{TCP, .name = "window", .type = TYPE_COUNT, FIELD(config_tcp, window), .standard = "64Ki",
+	 .min = 1024, .max = GI, .help = "Receive window offered, in bytes."},
+	{TCP, .name = "initial_rto", .type = TYPE_TIME, FIELD(config_tcp, initial_rto),
+	 .standard = "1s", .min = MS, .max = 60 * S,
+	 .help = "Retransmission time-out until a round trip was measured (RFC 6298)."},
+	{TCP, .name = "retries", .type = TYPE_COUNT, FIELD(config_tcp, retries), .standard = "5",
+	 .max = 15, .help = "Retransmissions in a row before the connection is given up."},
+	{TCP, .name = "handshake_ack", .type = TYPE_BOOL, FIELD(config_tcp, handshake_ack),
+	 .standard = "false", .help = "Send the handshake's ACK on its own, not with the request."},
+	{TCP, .name = "separate_fin", .type = TYPE_BOOL, FIELD(config_tcp, separate_fin),
+	 .standard = "false", .help = "Send FIN on its own, not with the last data."},
+
+	{EXPECT, .name = "metric", .type = TYPE_METRIC, FIELD(config_expect, metric),
+	 .required = true,
+	 .help = "A number of the JSON report by its path, \"traffic.web.achieved.cps\" or "
+		 "\"total.httpErr\"."},
+	{EXPECT, .name = "min", .type = TYPE_NUMBER, FIELD(config_expect, min),
+	 .help = "It must be at least this."},
+	{EXPECT, .name = "max", .type = TYPE_NUMBER, FIELD(config_expect, max),
+	 .help = "It must be at most this."},
+};
+/* clang-format on */
+
+const size_t key_count = sizeof(key_table) / sizeof(*key_table);
+
+const struct key_object_info key_object[OBJECTS] = {
+	[OBJECT_ROOT] = {"configuration", sizeof(struct config), "A run of Onager."},
+	[OBJECT_MEMORY] = {"memory", sizeof(struct config), NULL},
+	[OBJECT_REPORT] = {"report", sizeof(struct config), NULL},
+	[OBJECT_PORT] = {"port", sizeof(struct config_port), NULL},
+	[OBJECT_TRAFFIC] = {"traffic", sizeof(struct config_traffic), NULL},
+	[OBJECT_LOAD] = {"load", sizeof(struct config_load), NULL},
+	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},
+	[OBJECT_RESPONSE] = {"response", sizeof(struct config_message), NULL},
+	[OBJECT_BODY] = {"body", sizeof(struct config_message), NULL},
+	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
+	[OBJECT_EXPECT] = {"expect", sizeof(struct config_expect), NULL},
+};
+
+const struct key *key_find(enum key_object object, const char *name, unsigned kinds)
+{
+	for (size_t i = 0; i < key_count; i++) {
+		const struct key *key = &key_table[i];
+
+		if (key->object == object && key->kinds & kinds && strcmp(key->name, name) == 0)
+			return key;
+	}
+	return NULL;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Optimal string alignment: insertions, deletions, replacements, swaps of neighbours. */
+unsigned word_distance(const char *a, const char *b, unsigned most)
+{
+	enum { LONGEST = 48 };
+	unsigned row[3][LONGEST + 1];
+	size_t a_length = strlen(a), b_length = strlen(b);
+
+	if (a_length > LONGEST || b_length > LONGEST)
+		return most;
+	for (unsigned i = 0; i <= a_length; i++) {
+		unsigned *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+
+		now[0] = i;
+		for (unsigned j = 1; j <= b_length; j++) {
+			if (!i) {
+				now[j] = j;
+				continue;
+			}
+			now[j] = least(least(before[j], now[j - 1]) + 1,
+				       before[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = least(now[j], earlier[j - 2] + 1);
+		}
+	}
+	return least(row[a_length % 3][b_length], most);
+}
+
+const char *key_hint(enum key_object object, const char *name, unsigned kinds)
+{
+	unsigned nearest = (unsigned)(strlen(name) + 5) / 3;
+	const char *hint = NULL;
+
+	for (size_t i = 0; i < key_count; i++) {
+		const struct key *key = &key_table[i];
+		unsigned distance;
+
+		if (key->object != object || !(key->kinds & kinds))
+			continue;
+		distance = word_distance(name, key->name, nearest);
+		if (distance < nearest) {
+			nearest = distance;
+			hint = key->name;
+		}
+	}
+	return hint;
+}
+
+bool choice_at(const char *choices, unsigned i, const char **word, size_t *length)
+{
+	for (; i; i--) {
+		choices = strchr(choices, '|');
+		if (!choices)
+			return false;
+		choices++;
+	}
+	*word = choices;
+	*length = strcspn(choices, "|");
+	return true;
+}

@@ -1,0 +1,110 @@
+/* The table of keys: one row is all there is to know of a key.
+ *
+ * Reading, the hint for misspelt keys, the JSON Schema and the help text are made from the rows. To
+ * add a key, add a row (and the field it fills). Several rows may bear one name when the key
+ * differs by traffic kind. */
+#ifndef CONFIG_KEY_H
+#define CONFIG_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum key_object {
+	OBJECT_ROOT,
+	OBJECT_MEMORY,
+	OBJECT_REPORT,
+	OBJECT_PORT,
+	OBJECT_TRAFFIC,
+	OBJECT_LOAD,
+	OBJECT_REQUEST,
+	OBJECT_RESPONSE,
+	OBJECT_BODY,
+	OBJECT_TCP,
+	OBJECT_EXPECT,
+	OBJECTS
+};
+
+enum key_type {
+	TYPE_IGNORED,
+	TYPE_OBJECT,
+	TYPE_LIST, /* of objects */
+	TYPE_BOOL,
+	TYPE_COUNT,
+	TYPE_LEVEL,    /* a count or "max" */
+	TYPE_REQUESTS, /* a count from 1, or "max" or 0: unlimited */
+	TYPE_TIME,
+	TYPE_RATE,
+	TYPE_BIT_RATE,
+	TYPE_NUMBER, /* any, as double */
+	TYPE_CHOICE, /* an enum in the order of `choices` */
+	TYPE_WORD,   /* one of `choices`, as text */
+	TYPE_TEXT,
+	TYPE_NAME,
+	TYPE_DEVICE,
+	TYPE_PATH,
+	TYPE_HOST,
+	TYPE_METRIC,
+	TYPE_PORT, /* by its name */
+	TYPE_CORES,
+	TYPE_OWN_ADDRESSES,
+	TYPE_GATEWAY,
+	TYPE_MAC,
+	TYPE_VLANS,
+	TYPE_ADDRESSES,
+	TYPE_PORTS,
+	TYPE_TEXTS,
+	TYPE_HEADERS,
+	TYPES
+};
+
+/* Bits of `kinds`: the traffic kinds a key is for; outside of traffic all. */
+enum {
+	KIND_HTTP_CLIENT = 1,
+	KIND_HTTP_SERVER = 2,
+	KIND_TCP_CLIENT = 4,
+	KIND_TCP_SERVER = 8,
+	KIND_HTTP = KIND_HTTP_CLIENT | KIND_HTTP_SERVER,
+	KIND_TCP = KIND_TCP_CLIENT | KIND_TCP_SERVER,
+	KIND_CLIENT = KIND_HTTP_CLIENT | KIND_TCP_CLIENT,
+	KIND_SERVER = KIND_HTTP_SERVER | KIND_TCP_SERVER,
+	KIND_ALL = 15
+};
+
+struct key {
+	enum key_object object; /* it stands in */
+	const char *name;
+	enum key_type type;
+	unsigned kinds;
+	bool required;
+	enum key_object inner;    /* OBJECT, LIST */
+	size_t offset, size;      /* of the field in the object's struct */
+	size_t count, count_size; /* of the field that counts a list's elements; size 0: none */
+	uint64_t min, max;        /* COUNT, LEVEL, TIME */
+	const char *standard;     /* the default, as --set would have it; NULL: zero */
+	const char *choices;      /* "GET|HEAD|POST" */
+	const char *help;
+};
+
+extern const struct key key_table[];
+extern const size_t key_count;
+
+/* What an object of that sort fills, and what it is called in the schema and in help. */
+struct key_object_info {
+	const char *name;
+	size_t size; /* of its struct */
+	const char *help;
+};
+extern const struct key_object_info key_object[OBJECTS];
+
+/* The row of a name for one of these kinds; NULL if there is none. */
+const struct key *key_find(enum key_object, const char *name, unsigned kinds);
+/* The name that was perhaps meant, or NULL. */
+const char *key_hint(enum key_object, const char *name, unsigned kinds);
+/* The distance of two words in edits, or `most` if it is that or more. */
+unsigned word_distance(const char *, const char *, unsigned most);
+
+/* The i-th of "a|b|c", false beyond the last. */
+bool choice_at(const char *choices, unsigned i, const char **word, size_t *length);
+
+#endif

@@ -1,0 +1,60 @@
+/* From nodes to fields: what the readers of all types share. */
+#ifndef CONFIG_READER_H
+#define CONFIG_READER_H
+
+#include "config.h"
+#include "document.h"
+#include "key.h"
+
+struct reader {
+	struct document *document;
+	struct config *config;
+	const struct config_machine *machine;
+	unsigned kinds; /* of the traffic entry at hand; KIND_ALL: unknown, or outside of traffic */
+	unsigned position; /* of the list element at hand */
+};
+
+/* A type: its name in messages, its part of the schema (JSON), and how it is read. `base` is the
+ * object's struct. A reader notes what is wrong as problems and leaves the field as it is then. */
+struct type {
+	const char *words;
+	const char *schema;
+	void (*read)(struct reader *, const struct where *, const struct key *, char *base);
+};
+extern const struct type type_table[TYPES];
+
+/* The readers of type_list.c. */
+void cores_read(struct reader *, const struct where *, const struct key *, char *base);
+void own_addresses_read(struct reader *, const struct where *, const struct key *, char *base);
+void vlans_read(struct reader *, const struct where *, const struct key *, char *base);
+void addresses_read(struct reader *, const struct where *, const struct key *, char *base);
+void ports_read(struct reader *, const struct where *, const struct key *, char *base);
+void texts_read(struct reader *, const struct where *, const struct key *, char *base);
+void headers_read(struct reader *, const struct where *, const struct key *, char *base);
+
+/* Read an object's keys, its node NULL if it is absent, into its struct. Sets defaults. */
+void object_read(struct reader *, const struct where *, enum key_object, char *base);
+
+/* "expected <words>, got <the node>". */
+void refuse(struct reader *, const struct where *, const char *words);
+
+/* What a key's value must be, in words: "a whole number from 576 to 9710". Allocated. */
+char *key_words(const struct key *);
+
+/* The text of a string or number, else NULL. */
+const char *node_value(const cJSON *);
+
+/* Write an unsigned integer of `size` bytes. */
+void uint_store(void *field, size_t size, uint64_t value);
+
+/* Zeros that live as long as the configuration; a copy of a text there. */
+void *storage_take(struct config *, size_t size);
+const char *storage_text(struct config *, const char *);
+
+/* Room for one more element at the end of a list in storage. */
+void *list_grow(struct config *, void **list, size_t count, size_t size);
+
+/* Check what no key can check alone. */
+void config_check(struct reader *);
+
+#endif

@@ -1,0 +1,351 @@
+/* Types of single values: what they are called, how they are read, what the schema says of them. */
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "value.h"
+
+#define DECIMAL "[0-9]+(\\\\.[0-9]+)?([eE][-+]?[0-9]+)?"
+#define SUFFIX  "([kKmMgG][iI]?)?"
+#define IP      "[0-9]{1,3}(\\\\.[0-9]{1,3}){3}"
+#define RANGE   IP "(-" IP "|/[0-9]{1,2})?"
+#define SPAN    "[0-9]+(-[0-9]+)?"
+#define NAME    "[^.\\\\[\\\\]= ]+"
+/* A list's pattern, for a string and for each element of an array. */
+#define LIST(item)                                                                                \
+	"\"pattern\":\"^" item "(," item ")*$\",\"minItems\":1,\"items\":{\"type\":[\"string\"]," \
+	"\"pattern\":\"^" item "(," item ")*$\"}"
+#define NUMBERS(types, least, most, item, all)                                                  \
+	"\"type\":[" types "],\"minimum\":" least ",\"maximum\":" most                          \
+	",\"pattern\":\"^(" all item "(," item                                                  \
+	")*)$\",\"minItems\":1,\"items\":{\"type\":[\"integer\",\"string\"],\"minimum\":" least \
+	",\"maximum\":" most ",\"pattern\":\"^" item "(," item ")*$\"}"
+
+static char *choices_words(const char *choices)
+{
+	char *text = text_format("%s", "");
+	const char *word;
+	size_t length;
+
+	for (unsigned i = 0; choice_at(choices, i, &word, &length); i++) {
+		const char *join = !i ? "" : strchr(word, '|') ? ", " : " or ";
+		bool bare =
+			strncmp(word, "true", length) == 0 || strncmp(word, "false", length) == 0;
+		const char *quote = bare ? "" : "\"";
+		char *longer =
+			text_format("%s%s%s%.*s%s", text, join, quote, (int)length, word, quote);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+char *key_words(const struct key *key)
+{
+	const char *words = type_table[key->type].words;
+	char least[32], most[32];
+
+	if (key->choices)
+		return choices_words(key->choices);
+	if (key->type == TYPE_TIME)
+		return text_format("%s from %s to %s", words, value_time_print(least, key->min),
+				   value_time_print(most, key->max));
+	if (key->max == UINT64_MAX)
+		return text_format("%s from %llu to 2^64-1", words, (unsigned long long)key->min);
+	if (key->max)
+		return text_format("%s from %llu to %llu", words, (unsigned long long)key->min,
+				   (unsigned long long)key->max);
+	return text_format("%s", words);
+}
+
+static void key_refuse(struct reader *r, const struct where *w, const struct key *key)
+{
+	char *words = key_words(key);
+
+	refuse(r, w, words);
+	free(words);
+}
+
+static void bool_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	if (cJSON_IsBool(w->node))
+		*(bool *)(base + key->offset) = cJSON_IsTrue(w->node);
+	else
+		key_refuse(r, w, key);
+}
+
+static void count_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	const char *text = node_value(w->node);
+	bool has_max = key->type == TYPE_LEVEL || key->type == TYPE_REQUESTS;
+	uint64_t count;
+
+	if (text && has_max && strcmp(text, "max") == 0) {
+		uint_store(base + key->offset, key->size, UINT64_MAX);
+		return;
+	}
+	if (!text || !value_count(text, &count)) {
+		key_refuse(r, w, key);
+	} else if (key->type == TYPE_REQUESTS && !count) {
+		uint_store(base + key->offset, key->size, UINT64_MAX);
+	} else if (count < key->min || count > key->max) {
+		key_refuse(r, w, key);
+	} else {
+		uint_store(base + key->offset, key->size, count);
+	}
+}
+
+static void time_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	const char *text = node_value(w->node);
+	uint64_t ns;
+
+	if (!text || !value_time(text, &ns) || ns < key->min || ns > key->max)
+		key_refuse(r, w, key);
+	else
+		uint_store(base + key->offset, key->size, ns);
+}
+
+static void rate_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	const char *text = node_value(w->node);
+	struct rate rate = {UINT64_MAX, 1};
+
+	if (!text || (strcmp(text, "max") != 0 &&
+		      (!value_rate(text, key->type == TYPE_BIT_RATE, &rate) || !rate.num)))
+		key_refuse(r, w, key);
+	else
+		*(struct rate *)(base + key->offset) = rate;
+}
+
+static void number_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	const char *text = node_value(w->node);
+	double number;
+
+	if (!text || !value_number(text, &number))
+		key_refuse(r, w, key);
+	else
+		*(double *)(base + key->offset) = number;
+}
+
+static void choice_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	const char *text = cJSON_IsBool(w->node) ? cJSON_IsTrue(w->node) ? "true" : "false"
+						 : node_value(w->node);
+	const char *word;
+	size_t length;
+
+	for (unsigned i = 0; text && choice_at(key->choices, i, &word, &length); i++) {
+		if (strlen(text) != length || memcmp(text, word, length) != 0)
+			continue;
+		if (key->type == TYPE_CHOICE)
+			uint_store(base + key->offset, key->size, i);
+		else
+			*(const char **)(base + key->offset) = storage_text(r->config, text);
+		return;
+	}
+	key_refuse(r, w, key);
+}
+
+static bool text_is_name(const char *text)
+{
+	return *text && !strpbrk(text, ".[]= \t\r\n");
+}
+
+static bool text_is_visible(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text <= ' ' || *text == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+/* "0000:07:00.0" or "07:00.0", perhaps with DPDK's arguments after a comma. */
+static bool text_is_pci(const char *text)
+{
+	unsigned domain, bus, slot, function;
+	int used = 0;
+
+	if (sscanf(text, "%4x:%2x:%2x.%1x%n", &domain, &bus, &slot, &function, &used) != 4 &&
+	    sscanf(text, "%2x:%2x.%1x%n", &bus, &slot, &function, &used) != 3)
+		return false;
+	return function <= 7 && slot <= 31 && (!text[used] || text[used] == ',');
+}
+
+static bool text_is_device(const char *text)
+{
+	const char *name = strchr(text, ':');
+
+	if (strncmp(text, "net_", 4) == 0)
+		return text[4] && text[4] != ',';
+	if (!strncmp(text, "if:", 3) || !strncmp(text, "xdp:", 4)) /* IFNAMSIZ: 15 characters */
+		return name[1] && strlen(name + 1) <= 15 && !strpbrk(name + 1, "/ \t");
+	if (!strncmp(text, "loop:", 5))
+		return text_is_name(name + 1);
+	return text_is_pci(text);
+}
+
+static bool text_is_metric(const char *text)
+{
+	return *text && *text != '.' && text[strlen(text) - 1] != '.' && !strstr(text, "..") &&
+	       text_is_visible(text);
+}
+
+static void text_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	const char *text = cJSON_IsString(w->node) ? w->node->valuestring : NULL;
+	bool good = text && *text;
+
+	if (key->type == TYPE_NAME)
+		good = good && text_is_name(text);
+	else if (key->type == TYPE_DEVICE)
+		good = good && text_is_device(text);
+	else if (key->type == TYPE_METRIC)
+		good = good && text_is_metric(text);
+	else if (key->type == TYPE_HOST)
+		good = good && text_is_visible(text);
+	else if (key->type == TYPE_PATH)
+		good = good && text_is_visible(text) && *text == '/';
+	if (good)
+		*(const char **)(base + key->offset) = storage_text(r->config, text);
+	else
+		key_refuse(r, w, key);
+}
+
+/* Names of ports have been read before: they stand in front of traffic in the table. */
+static void port_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	char *words = text_format("the name of a port (");
+
+	for (unsigned i = 0; i < r->config->ports; i++) {
+		const char *name = r->config->port[i].name;
+		char *longer = text_format("%s\"%s\"%s", words, name,
+					   i + 1 < r->config->ports ? ", " : ")");
+
+		free(words);
+		words = longer;
+		if (!cJSON_IsString(w->node) || strcmp(w->node->valuestring, name) != 0)
+			continue;
+		uint_store(base + key->offset, key->size, i);
+		free(words);
+		return;
+	}
+	if (r->config->ports)
+		refuse(r, w, words);
+	free(words);
+}
+
+static void gateway_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	struct where at = *w;
+	struct config_address address;
+
+	/* Per address family a list: today there is one family. */
+	if (cJSON_IsArray(w->node) && cJSON_GetArraySize(w->node) == 1)
+		at.node = w->node->child;
+	if (!cJSON_IsString(at.node) || strchr(at.node->valuestring, '/') ||
+	    !value_address(at.node->valuestring, &address)) {
+		key_refuse(r, &at, key);
+		return;
+	}
+	memcpy(base + key->offset, &address.address, key->size);
+	((struct config_port *)base)->has_gateway = true;
+}
+
+static void mac_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	uint8_t *mac = (uint8_t *)(base + key->offset);
+
+	if (!cJSON_IsString(w->node) || !value_mac(w->node->valuestring, mac))
+		key_refuse(r, w, key);
+	else
+		((struct config_port *)base)->has_gateway_mac = true;
+}
+
+const struct type type_table[TYPES] = {
+	[TYPE_IGNORED] = {"a text", "\"type\":\"string\"", NULL},
+	[TYPE_OBJECT] = {"an object", "\"type\":\"object\"", NULL},
+	[TYPE_LIST] = {"a list of objects", "\"type\":\"array\"", NULL},
+	[TYPE_BOOL] = {"true or false", "\"type\":\"boolean\"", bool_read},
+	[TYPE_COUNT] = {"a whole number",
+			"\"type\":[\"integer\",\"string\"],\"pattern\":\"^" DECIMAL SUFFIX "$\"",
+			count_read},
+	[TYPE_LEVEL] = {"\"max\" or a whole number",
+			"\"type\":[\"integer\",\"string\"],\"pattern\":\"^(max|" DECIMAL SUFFIX
+			")$\"",
+			count_read},
+	[TYPE_REQUESTS] = {"\"max\" or a whole number",
+			   "\"type\":[\"integer\",\"string\"],\"pattern\":\"^(max|" DECIMAL SUFFIX
+			   ")$\"",
+			   count_read},
+	[TYPE_TIME] = {"a time with its unit (us, ms, s, m, h or d)",
+		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^(" DECIMAL
+		       "(ns|us|ms|s|m|h|d)|0(\\\\.0+)?)$\",\"maximum\":0,\"minimum\":0",
+		       time_read},
+	[TYPE_RATE] = {"a rate above 0, such as 5100000, \"5.1m\" or \"max\"",
+		       "\"type\":[\"number\",\"string\"],\"exclusiveMinimum\":0,\"pattern\":\"^("
+		       "max|" DECIMAL SUFFIX ")$\"",
+		       rate_read},
+	[TYPE_BIT_RATE] = {"a bit rate above 0, such as \"10Gbps\" or \"max\"",
+			   "\"type\":[\"number\",\"string\"],\"exclusiveMinimum\":0,\"pattern\":\"^"
+			   "(max|" DECIMAL SUFFIX "([bB][pP][sS])?)$\"",
+			   rate_read},
+	[TYPE_NUMBER] = {"a number",
+			 "\"type\":[\"number\",\"string\"],\"pattern\":\"^-?" DECIMAL SUFFIX "$\"",
+			 number_read},
+	[TYPE_CHOICE] = {"one of a few words", "", choice_read},
+	[TYPE_WORD] = {"one of a few words", "", choice_read},
+	[TYPE_TEXT] = {"a text that is not empty", "\"type\":\"string\",\"minLength\":1",
+		       text_read},
+	[TYPE_NAME] = {"a name without blanks and . [ ] =",
+		       "\"type\":\"string\",\"pattern\":\"^" NAME "$\"", text_read},
+	[TYPE_DEVICE] =
+		{"a PCI address, \"net_...\", \"if:NAME\", \"xdp:NAME\" or \"loop:NAME\"",
+		 "\"type\":\"string\",\"pattern\":\"^(net_[^,]|if:[^/ ]{1,15}$|xdp:[^/ ]{1,15}$|"
+		 "loop:" NAME "$|([0-9a-fA-F]{1,4}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}"
+		 "\\\\.[0-7](,|$))\"",
+		 text_read},
+	[TYPE_PATH] = {"a path that begins with / and has no blanks",
+		       "\"type\":\"string\",\"pattern\":\"^/[^\\\\x00-\\\\x20\\\\x7f]*$\"",
+		       text_read},
+	[TYPE_HOST] = {"a host name without blanks",
+		       "\"type\":\"string\",\"pattern\":\"^[^\\\\x00-\\\\x20\\\\x7f]+$\"",
+		       text_read},
+	[TYPE_METRIC] = {"a path into the report, such as \"traffic.web.achieved.cps\"",
+			 "\"type\":\"string\",\"pattern\":\"^[^. ]+(\\\\.[^. ]+)+$\"", text_read},
+	[TYPE_PORT] = {"the name of a port", "\"type\":\"string\",\"pattern\":\"^" NAME "$\"",
+		       port_read},
+	[TYPE_CORES] = {"core numbers, such as [0, 1], \"0-3,8\" or \"max\"",
+			NUMBERS("\"integer\",\"string\",\"array\"", "0", "65535", SPAN, "max|"),
+			cores_read},
+	[TYPE_OWN_ADDRESSES] = {"an IPv4 address with its prefix, such as \"10.0.0.1/24\"",
+				"\"type\":[\"string\",\"array\"]," LIST(IP "(/[0-9]{1,2})?"),
+				own_addresses_read},
+	[TYPE_GATEWAY] = {"an IPv4 address",
+			  "\"type\":[\"string\",\"array\"],\"maxItems\":1," LIST(IP), gateway_read},
+	[TYPE_MAC] = {"the MAC address of one station, such as \"02:00:00:00:00:01\"",
+		      "\"type\":\"string\",\"pattern\":\"^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2})"
+		      "{5}$\"",
+		      mac_read},
+	[TYPE_VLANS] = {"a VLAN id or a list of at most two",
+			"\"type\":[\"integer\",\"array\"],\"maxItems\":2,\"items\":{\"type\":"
+			"\"integer\",\"minimum\":1,\"maximum\":4094}",
+			vlans_read},
+	[TYPE_ADDRESSES] = {"IPv4 addresses, such as \"10.0.0.1\", \"10.0.0.1-10.0.0.9\", "
+			    "\"10.0.0.0/24\" or a list of those",
+			    "\"type\":[\"string\",\"array\"]," LIST(RANGE), addresses_read},
+	[TYPE_PORTS] = {"ports from 1 to 65535, such as 80, \"80-83\" or a list of those",
+			NUMBERS("\"integer\",\"string\",\"array\"", "1", "65535", SPAN, ""),
+			ports_read},
+	[TYPE_TEXTS] = {"a list of texts",
+			"\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1}",
+			texts_read},
+	[TYPE_HEADERS] = {"an object of headers and their values",
+			  "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+			  "\"propertyNames\":{\"pattern\":\"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$\"}",
+			  headers_read},
+};
