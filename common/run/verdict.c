@@ -104,10 +104,11 @@ static const char *launch_advice(enum not_offered reason, bool requests)
 		return "the port did not take the packets: give it more cores or tx_descriptors, "
 		       "or lower the load";
 	case NOT_OFFERED_NO_CONN:
-		return requests ? "every open connection was waiting for a response: raise "
-				  "load.concurrency, or lower the load"
-				: "all connection records were in use: raise max_connections, or "
-				  "lower the load";
+		return requests
+			       ? "every open connection was waiting for a response: raise "
+				 "load.concurrency, or lower the load"
+			       : "as many connections as load.concurrency or max_connections allow "
+				 "were open: raise it, or lower the load";
 	default:
 		return "the generator could not keep up: give the port more cores, or lower the "
 		       "load";
