@@ -139,6 +139,21 @@ static void two_segments(void **state)
 		}
 }
 
+/* IP options are headers too, and summed only where they all are. */
+static void ip_options_in_two_segments(void **state)
+{
+	struct frame f;
+	struct view view;
+
+	(void)state;
+	ipv4(&f, &plain, 6, 12, 45);
+	f.byte[f.l4 + 12] = 0x50;
+	seal(&f);
+	for (uint16_t first = 0; first <= f.length; first++)
+		assert_int_equal(parse_split(&f, &plain, first, &view),
+				 first < f.l4 + 20 ? DROP_ETH_SHORT : DROP_NONE);
+}
+
 /* Many segments of odd and even lengths, empty ones among them. */
 static void many_segments(void **state)
 {
@@ -263,6 +278,7 @@ int main(void)
 		cmocka_unit_test(ip_options_are_stepped_over),
 		cmocka_unit_test(free_fields),
 		cmocka_unit_test(two_segments),
+		cmocka_unit_test(ip_options_in_two_segments),
 		cmocka_unit_test(many_segments),
 		cmocka_unit_test(padding_in_another_segment),
 		cmocka_unit_test(bursts_keep_packets_apart),

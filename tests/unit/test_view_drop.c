@@ -183,22 +183,28 @@ static void malformed_transport(void **state)
 		assert_int_equal(f.length, 60);
 		put_sum(f.byte + 24, checksum_sum(f.byte + 14, 20));
 		assert_drop(&f, &plain, DROP_TCP_BAD);
+		f.length = f.l3 + f.total;
+		assert_drop(&f, &plain, DROP_TCP_BAD);
 	}
 	for (unsigned words = 0; words < 16; words++) {
-		tcp(&f, &plain, 0, 16);
+		tcp(&f, &plain, 0, 19);
 		f.byte[f.l4 + 12] = (uint8_t)(words << 4);
 		seal(&f);
 		if (words < 5 || words > 9)
 			assert_drop(&f, &plain, DROP_TCP_BAD);
 		else
-			assert_view(&f, &plain, VIEW_TCP, f.l4 + 4 * words, 36 - 4 * words);
+			assert_view(&f, &plain, VIEW_TCP, f.l4 + 4 * words, 39 - 4 * words);
 	}
 	for (unsigned length = 0; length < 8; length++) {
 		ipv4(&f, &plain, 17, 0, length);
 		put_sum(f.byte + 24, checksum_sum(f.byte + 14, 20));
 		assert_drop(&f, &plain, DROP_UDP_BAD);
+		f.length = f.l3 + f.total;
+		assert_drop(&f, &plain, DROP_UDP_BAD);
 		ipv4(&f, &plain, 1, 0, length);
 		put_sum(f.byte + 24, checksum_sum(f.byte + 14, 20));
+		assert_drop(&f, &plain, DROP_ICMP_BAD);
+		f.length = f.l3 + f.total;
 		assert_drop(&f, &plain, DROP_ICMP_BAD);
 		udp(&f, &plain, 30, 0);
 		put16(f.byte + f.l4 + 4, length);
