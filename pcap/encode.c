@@ -40,7 +40,8 @@ enum { PACKET_FIXED = 28 };
 
 static uint8_t *put(uint8_t *out, const void *data, size_t length)
 {
-	memcpy(out, data, length);
+	if (length) /* a packet of no bytes may have no address either */
+		memcpy(out, data, length);
 	return out + length;
 }
 
