@@ -300,9 +300,11 @@ void neighbor_poll(struct neighbor *n, struct tx *tx, uint64_t now)
 	for (unsigned i = 0; i < SLOTS_A_POLL && asks < ASKS_A_POLL; i++) {
 		struct nexthop_entry *entry = &hop->table[n->cursor];
 
-		if (is_due(n, entry, now) &&
-		    (!ask(n, entry, tx, now) || !++asks))
-			return;
+		if (is_due(n, entry, now)) {
+			if (!ask(n, entry, tx, now))
+				return;
+			asks++;
+		}
 		n->cursor = (n->cursor + 1) & hop->mask;
 		if (!n->cursor) {
 			n->round_at = now + ASK_NS;

@@ -257,13 +257,17 @@ static void stage_enter(struct worker *w, enum worker_stage stage)
 	__atomic_store_n(&w->status.stage, stage, __ATOMIC_RELEASE);
 }
 
-static void drain_begin(struct worker *w, uint64_t now)
+/* Drain the engine, or tell it that the deadline has come nearer. */
+static void drain_order(struct worker *w, uint64_t now)
 {
-	if (w->draining)
+	uint64_t deadline = order_at(w->orders, ORDER_DEADLINE);
+
+	if (w->draining && deadline >= w->deadline)
 		return;
 	w->draining = true;
+	w->deadline = deadline;
 	if (w->started)
-		w->engine->ops->drain(w->engine, now, order_at(w->orders, ORDER_DEADLINE));
+		w->engine->ops->drain(w->engine, now, deadline);
 }
 
 /* Carry out the orders whose time has come. The marks are made before anything else happens in that
@@ -280,16 +284,15 @@ static void orders_follow(struct worker *w, uint64_t now)
 	}
 	if (w->status.stage == STAGE_LOADED && now >= order_at(orders, ORDER_STEADY)) {
 		mark_make(w, &w->begin);
+		w->begun = true;
 		stage_enter(w, STAGE_STEADY);
 	}
 	if (w->status.stage != STAGE_ENDED && ended) {
 		mark_make(w, &w->end);
 		stage_enter(w, STAGE_ENDED);
-		if (w->has_client)
-			drain_begin(w, now);
 	}
-	if (now >= order_at(orders, ORDER_SERVER_DRAIN))
-		drain_begin(w, now);
+	if ((ended && w->has_client) || now >= order_at(orders, ORDER_SERVER_DRAIN))
+		drain_order(w, now);
 }
 
 static void status_publish(struct worker *w)

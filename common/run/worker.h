@@ -73,7 +73,9 @@ struct worker {
 	uint16_t port_id, queue;
 	bool has_client; /* a client entry runs here */
 	bool started, draining;
-	uint64_t tick_at; /* when worker_tick() is due */
+	bool begun;        /* `begin` has been made */
+	uint64_t deadline; /* of the drain, as the engine knows it */
+	uint64_t tick_at;  /* when worker_tick() is due */
 	struct worker_status status;
 	struct neighbor neighbor;
 	struct nexthop nexthop;

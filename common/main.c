@@ -1,0 +1,380 @@
+/* Onager's composition root: the command line, and the only file that sees everything.
+ *
+ * Results go to standard output, everything else to standard error. Errors travel up as sentences
+ * (struct err) and are printed here; so is a standard output that cannot take the results. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../stateful/stateful.h"
+#include "config/config.h"
+#include "run/plan.h"
+#include "run/port.h"
+#include "run/run.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+	const char *help;
+};
+
+static const struct command *command_find(const char *name);
+
+/* Everything that the commands on a FILE have in common. */
+struct arguments {
+	const char *file;
+	const char **set;
+	unsigned sets;
+	char *duration; /* as a `set` argument */
+	const char *report;
+	enum screen_format format;
+	bool quiet, json;
+};
+
+static int fail(const struct err *err)
+{
+	fprintf(stderr, "onager: %s\n", err->text);
+	return err->exit;
+}
+
+__attribute__((format(printf, 2, 3))) static int usage(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "onager%s%s: ", command ? " " : "", command ? command : "");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; see 'onager help%s%s'\n", command ? " " : "", command ? command : "");
+	return EXIT_USAGE;
+}
+
+/* Results that could not be written are an error, whatever they say. */
+static int output_end(int status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "onager: standard output: %s\n", strerror(errno ? errno : EIO));
+	return EXIT_ENVIRONMENT;
+}
+
+enum option_key { OPTION_SET = 256, OPTION_DURATION, OPTION_REPORT, OPTION_FORMAT, OPTION_JSON };
+
+static int format_parse(const char *text, enum screen_format *format)
+{
+	static const char *const name[] = {
+		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv"};
+
+	for (unsigned i = 0; i < sizeof name / sizeof *name; i++) {
+		if (!strcmp(text, name[i])) {
+			*format = i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* Take one option; returns an exit code, or -1 to go on. */
+static int option_take(struct arguments *a, const char *command, int key, char **argv)
+{
+	switch (key) {
+	case OPTION_SET:
+		a->set[a->sets++] = optarg;
+		return -1;
+	case OPTION_DURATION:
+		free(a->duration);
+		if (asprintf(&a->duration, "duration=\"%s\"", optarg) < 0)
+			a->duration = NULL;
+		return -1;
+	case OPTION_REPORT:
+		a->report = optarg;
+		return -1;
+	case OPTION_FORMAT:
+		if (!format_parse(optarg, &a->format))
+			return -1;
+		return usage(command, "--format: expected text, json or csv, got '%s'", optarg);
+	case OPTION_JSON:
+		a->json = true;
+		return -1;
+	case 'q':
+		a->quiet = true;
+		return -1;
+	case 'h':
+		fputs(command_find(command)->help, stdout);
+		return output_end(EXIT_PASS);
+	case ':':
+		return usage(command, "option '%s' needs a value", argv[optind - 1]);
+	default:
+		return usage(command, "unknown option '%s'", argv[optind - 1]);
+	}
+}
+
+/* Read a command's options and at most one FILE; returns an exit code, or -1 to go on. */
+static int arguments_read(struct arguments *a, const struct option *options, int argc, char **argv)
+{
+	int key;
+
+	*a = (struct arguments){.set = calloc((size_t)argc + 1, sizeof(*a->set))};
+	if (!a->set)
+		return usage(argv[0], "out of memory");
+	while ((key = getopt_long(argc, argv, ":qh", options, NULL)) != -1) {
+		int exit = option_take(a, argv[0], key, argv);
+
+		if (exit >= 0)
+			return exit;
+	}
+	if (optind < argc)
+		a->file = argv[optind++];
+	if (optind < argc)
+		return usage(argv[0], "unexpected argument '%s'", argv[optind]);
+	if (a->duration)
+		a->set[a->sets++] = a->duration;
+	return -1;
+}
+
+static void arguments_free(struct arguments *a)
+{
+	free(a->set);
+	free(a->duration);
+}
+
+static int config_read(struct config *config, const struct arguments *a, const char *command)
+{
+	struct config_machine machine = {.cores = (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+
+	if (!a->file)
+		return usage(command, "no configuration FILE given");
+	if (config_load(config, a->file, a->set, a->sets, &machine, stderr))
+		return EXIT_USAGE;
+	return -1;
+}
+
+static int run_start(struct config *config, const struct arguments *a, const char *program)
+{
+	static const struct crew_engine engine = {stateful_create, stateful_plan};
+	struct run_options options = {
+		.program = program,
+		.report = a->report ? a->report : config->report_json,
+		.format = a->format,
+		.quiet = a->quiet,
+		.engine = &engine,
+	};
+	enum exit_code exit;
+	struct err err = {.exit = EXIT_ENVIRONMENT};
+
+	return run(config, &options, &exit, &err) ? fail(&err) : (int)exit;
+}
+
+static int command_run(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"duration", required_argument, NULL, OPTION_DURATION},
+		{"report", required_argument, NULL, OPTION_REPORT},
+		{"format", required_argument, NULL, OPTION_FORMAT},
+		{"quiet", no_argument, NULL, 'q'},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct arguments a;
+	struct config config;
+	int exit = arguments_read(&a, options, argc, argv);
+
+	if (exit < 0)
+		exit = config_read(&config, &a, argv[0]);
+	if (exit < 0) {
+		exit = run_start(&config, &a, "onager");
+		config_free(&config);
+	}
+	arguments_free(&a);
+	return exit;
+}
+
+static int command_check(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"json", no_argument, NULL, OPTION_JSON},
+		{"duration", required_argument, NULL, OPTION_DURATION},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct arguments a;
+	struct config config;
+	struct err err = {.exit = EXIT_USAGE};
+	int exit = arguments_read(&a, options, argc, argv);
+
+	if (exit < 0)
+		exit = config_read(&config, &a, argv[0]);
+	if (exit < 0) {
+		exit = plan_print(&config, a.json, stdout, &err) ? fail(&err) : EXIT_PASS;
+		config_free(&config);
+		exit = output_end(exit);
+	}
+	arguments_free(&a);
+	return exit;
+}
+
+/* The commands that take no FILE. */
+static int arguments_read_plain(struct arguments *a, const struct option *options, int argc,
+				char **argv)
+{
+	int exit = arguments_read(a, options, argc, argv);
+
+	if (exit < 0 && a->file)
+		exit = usage(argv[0], "unexpected argument '%s'", a->file);
+	arguments_free(a);
+	return exit;
+}
+
+static int command_devices(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"json", no_argument, NULL, OPTION_JSON},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct arguments a;
+	struct err err = {.exit = EXIT_ENVIRONMENT};
+	int exit = arguments_read_plain(&a, options, argc, argv);
+
+	if (exit >= 0)
+		return exit;
+	return output_end(devices_print(stdout, a.json, &err) ? fail(&err) : EXIT_PASS);
+}
+
+static int command_schema(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	struct arguments a;
+	int exit = arguments_read_plain(&a, options, argc, argv);
+
+	if (exit >= 0)
+		return exit;
+	config_schema(stdout);
+	return output_end(EXIT_PASS);
+}
+
+static int command_help(int argc, char **argv);
+
+#define HELP_FILE                                                                  \
+	"FILE is JSON, // and /* */ comments allowed; '-' reads standard input.\n" \
+	"'onager schema' prints what may stand in it.\n\n"
+
+#define HELP_SET                                                                           \
+	"  --set PATH=VALUE   change the configuration: VALUE is JSON, PATH as in error\n" \
+	"                     messages; may be given several times\n"
+
+static const struct command command[] = {
+	{"run", command_run, "generate the load, report, judge",
+	 "Usage: onager run FILE [OPTION]...\n\n"
+	 "Generate the load that FILE describes; show counters every interval, then the result\n"
+	 "and a verdict. " HELP_FILE HELP_SET
+	 "  --duration D       of the steady phase instead of FILE's, e.g. 10s, 5m\n"
+	 "  --report FILE      write the JSON report there ('-': standard output)\n"
+	 "  --format FORMAT    of the intervals: text (default), json or csv, one line each\n"
+	 "  -q, --quiet        no intervals, only the result\n"
+	 "  -h, --help\n\n"
+	 "Exit status: 0 pass; 1 fail; 2 configuration; 3 invalid (the generator was the limit, "
+	 "or\n"
+	 "was interrupted too early); 4 environment (device, memory, permission, gateway).\n"
+	 "SIGINT and SIGTERM end the run in order, with a report; a second one ends it at once.\n\n"
+	 "Examples:\n"
+	 "  onager run conf/loop-http-cps.json --duration 5s\n"
+	 "  onager run lab.json --set traffic.0.load.cps=5000 --report out.json\n"
+	 "  onager run lab.json --format csv >intervals.csv\n"
+	 "  onager run lab.json --quiet --report - | jq .verdict\n"},
+	{"check", command_check, "check a configuration and print the plan",
+	 "Usage: onager check FILE [OPTION]...\n\n"
+	 "Check FILE and print what a run would do and need: addresses, tuples, memory, cores,\n"
+	 "packets. No hardware is touched. " HELP_FILE HELP_SET
+	 "  --duration D       of the steady phase instead of FILE's\n"
+	 "  --json             the plan as JSON\n"
+	 "  -h, --help\n\n"
+	 "Exit status: 0 the configuration is good; 2 it is not, one line on standard error for\n"
+	 "each fault.\n\n"
+	 "Examples:\n"
+	 "  onager check lab.json\n"
+	 "  onager check lab.json --set 'ports.0.cores=\"0-3\"' --json | jq .memory\n"},
+	{"devices", command_devices, "list what packets can be sent through",
+	 "Usage: onager devices [--json]\n\n"
+	 "List network devices: name, driver, NUMA node, link, queues, offloads, and how to use\n"
+	 "each in a configuration; and the state of hugepages.\n\n"
+	 "  --json             as JSON\n"
+	 "  -h, --help\n\n"
+	 "Example:\n"
+	 "  onager devices --json | jq -r '.devices[].name'\n"},
+	{"schema", command_schema, "print the JSON Schema of the configuration",
+	 "Usage: onager schema\n\n"
+	 "Print the JSON Schema of the configuration, for editors and validators.\n\n"
+	 "Example:\n"
+	 "  onager schema >onager.schema.json\n"},
+	{"help", command_help, "explain a command",
+	 "Usage: onager help [COMMAND]\n\n"
+	 "Explain a command, or list them all.\n"},
+};
+#define COMMANDS (sizeof command / sizeof *command)
+
+static const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(command[i].name, name))
+			return &command[i];
+	return NULL;
+}
+
+static void overview_print(FILE *out)
+{
+	fputs("Onager load-tests networks: real TCP and HTTP at millions of connections a second,\n"
+	      "and a verdict that tells the device under test from the tester.\n\n"
+	      "Usage: onager COMMAND [ARGUMENT]...\n\n",
+	      out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-9s %s\n", command[i].name, command[i].summary);
+	fputs("\n'onager help COMMAND' explains a command; --version prints the version.\n"
+	      "Try: onager run conf/loop-http-cps.json\n",
+	      out);
+}
+
+static int command_help(int argc, char **argv)
+{
+	const struct command *about = argc > 1 ? command_find(argv[1]) : NULL;
+
+	if (argc > 1 && !about)
+		return usage(NULL, "unknown command '%s'", argv[1]);
+	if (about)
+		fputs(about->help, stdout);
+	else
+		overview_print(stdout);
+	return output_end(EXIT_PASS);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *chosen;
+
+	signal(SIGPIPE, SIG_IGN);
+	opterr = 0;
+	if (argc < 2) {
+		overview_print(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return command_help(1, argv);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("onager " ONAGER_VERSION);
+		return output_end(EXIT_PASS);
+	}
+	chosen = command_find(argv[1]);
+	if (!chosen)
+		return usage(NULL, "unknown command '%s'", argv[1]);
+	return chosen->run(argc - 1, argv + 1);
+}

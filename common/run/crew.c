@@ -1,0 +1,152 @@
+/* The crew: one arena and one worker per queue pair, one thread per core.
+ *
+ * Each worker's memory is sized by the engine's plan and lies on the NUMA node of its core. Threads
+ * are DPDK's lcores; all workers that name the same core share one. */
+#include "crew.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "../base/require.h"
+
+static int worker_make(struct crew *crew, unsigned port, unsigned number,
+		       const struct crew_engine *engine, struct err *err)
+{
+	const struct config *config = crew->config;
+	const struct config_port *config_port = &config->port[port];
+	struct memory_arena *arena = &crew->arena[crew->workers];
+	unsigned lcore = eal_lcore(config, config_port->core[number]);
+	struct stateful_plan plan;
+	struct stateful_setup setup;
+	struct worker *w;
+
+	engine->plan(config, port, config_port->cores, &plan);
+	if (memory_arena_open(arena, worker_bytes(config, port) + plan.bytes,
+			      (int)rte_lcore_to_socket_id(lcore), config->hugepages, err))
+		return err_prefix(err, "port %s: core %u: ", config_port->name,
+				  config_port->core[number]);
+	w = worker_open(config, &crew->ports[port], port, number, &crew->orders, &arena->arena,
+			clock_now(crew->clock));
+	require(w); /* the arena is as large as worker_bytes() says */
+	crew->worker[crew->workers++] = w;
+	setup = (struct stateful_setup){
+		.config = config,
+		.port = port,
+		.worker = number,
+		.workers = config_port->cores,
+		.tx_checksum_offload = w->port->tx_checksum,
+		.steer = &w->port->steer,
+		.nexthop = &w->nexthop,
+		.counters = &w->counters,
+		.stats = w->stats,
+	};
+	memcpy(setup.mac, w->port->mac, sizeof setup.mac);
+	w->engine = engine->create(&setup, &arena->arena, err);
+	return w->engine ? 0
+			 : err_prefix(err, "port %s: core %u: ", config_port->name,
+				      config_port->core[number]);
+}
+
+/* The group of an lcore: an existing one, or the next. */
+static struct worker_group *group_of(struct crew *crew, unsigned lcore)
+{
+	struct worker_group *group = crew->group;
+
+	while (group->workers && group->lcore != lcore)
+		group++;
+	if (!group->workers) {
+		group->clock = crew->clock;
+		group->orders = &crew->orders;
+		group->lcore = lcore;
+		crew->groups++;
+	}
+	return group;
+}
+
+static int groups_make(struct crew *crew, struct err *err)
+{
+	for (unsigned i = 0; i < crew->workers; i++) {
+		struct worker *w = crew->worker[i];
+		struct worker_group *group = group_of(crew, eal_lcore(crew->config, w->core));
+
+		if (!group->worker)
+			group->worker = calloc(crew->workers, sizeof(struct worker *));
+		if (!group->worker)
+			return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+		group->worker[group->workers++] = w;
+	}
+	return 0;
+}
+
+int crew_open(struct crew *crew, const struct config *config, const struct port *ports,
+	      const struct clock *clock, const struct crew_engine *engine, struct err *err)
+{
+	unsigned most = 0;
+
+	*crew = (struct crew){.config = config, .ports = ports, .clock = clock};
+	memset(crew->orders.at, 0xff, sizeof crew->orders.at);
+	for (unsigned i = 0; i < config->ports; i++)
+		most += config->port[i].cores;
+	crew->worker = calloc(most, sizeof(*crew->worker));
+	crew->arena = calloc(most, sizeof(*crew->arena));
+	crew->group = calloc(most + 1, sizeof(*crew->group));
+	if (!crew->worker || !crew->arena || !crew->group) {
+		crew_close(crew);
+		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+	}
+	for (unsigned i = 0; i < config->ports; i++) {
+		for (unsigned n = 0; n < config->port[i].cores; n++) {
+			if (worker_make(crew, i, n, engine, err)) {
+				crew_close(crew);
+				return -1;
+			}
+		}
+	}
+	if (groups_make(crew, err)) {
+		crew_close(crew);
+		return -1;
+	}
+	return 0;
+}
+
+int crew_launch(struct crew *crew, struct err *err)
+{
+	for (unsigned i = 0; i < crew->groups; i++) {
+		crew->launched = true;
+		if (rte_eal_remote_launch(worker_loop, &crew->group[i], crew->group[i].lcore))
+			return err_set(err, EXIT_ENVIRONMENT, "cannot start a worker on core %u",
+				       crew->group[i].worker[0]->core);
+	}
+	return 0;
+}
+
+void crew_join(struct crew *crew)
+{
+	if (!crew->launched)
+		return;
+	order_give(&crew->orders, ORDER_STOP, 0);
+	for (unsigned i = 0; i < crew->groups; i++)
+		rte_eal_wait_lcore(crew->group[i].lcore);
+	crew->launched = false;
+}
+
+void crew_settle(struct crew *crew)
+{
+	for (unsigned i = 0; i < crew->workers; i++)
+		worker_close(crew->worker[i]);
+}
+
+void crew_close(struct crew *crew)
+{
+	for (unsigned i = 0; i < crew->groups; i++)
+		free(crew->group[i].worker);
+	for (unsigned i = 0; i < crew->workers; i++)
+		memory_arena_close(&crew->arena[i]);
+	free(crew->worker);
+	free(crew->arena);
+	free(crew->group);
+	*crew = (struct crew){.config = NULL};
+}

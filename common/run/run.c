@@ -1,0 +1,442 @@
+/* The life cycle of a run, as the control thread leads it.
+ *
+ *     check -> EAL -> ports -> crew -> resolve -> ramp -> steady -> drain -> stop -> judge ->
+ * report
+ *
+ * The control thread gives orders as times, sleeps to the next interval, and reads. When the load
+ * begins the end of each phase is known, so that it ends on time whatever this thread does; only an
+ * interruption moves an end, and only nearer. Clients drain at the end of the steady phase; servers
+ * of the same process stay up until every client is idle, so that what is open ends in order.
+ *
+ * A client port waits until its next hops are resolved, and the run fails when they are not in
+ * time. A port of servers alone does not wait: it answers to where a request came from, and its
+ * gateway may well be a client that is started later; it keeps asking. */
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_ethdev.h>
+
+#include "measure.h"
+#include "plan.h"
+#include "signal.h"
+
+#define POLL_NS        1000000u
+#define START_NS       10000000u   /* from the order to its time: all workers must have seen it */
+#define INTERRUPT_NS   1000000000u /* a drain that was interrupted takes no longer */
+#define DRAIN_SHORT_NS 100000000u  /* not worth an interval of its own */
+#define SLACK_NS       200000000u  /* after the deadline, to reset what is open */
+
+struct run {
+	const struct config *config;
+	const struct run_options *options;
+	struct clock clock;
+	struct port *ports;
+	struct crew crew;
+	struct result result;
+	struct screen screen;
+	struct snapshot zero; /* before the first interval */
+	uint64_t t0;          /* when the load begins */
+	bool has_client;
+	bool *link_up;   /* of each port, when last looked at */
+	bool link_noted; /* the gateways of server ports were checked */
+	uint64_t next;   /* when the current interval ends */
+	int output_lost; /* errno when the screen could not be written any more */
+};
+
+static uint64_t run_now(const struct run *r)
+{
+	return clock_now(&r->clock);
+}
+
+static bool port_has_client(const struct config *config, unsigned port)
+{
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].port == port && traffic_is_client(config->traffic[i].kind))
+			return true;
+	return false;
+}
+
+static bool port_resolved(const struct run *r, unsigned port)
+{
+	for (unsigned i = 0; i < r->crew.workers; i++)
+		if (r->crew.worker[i]->port_index == port &&
+		    !__atomic_load_n(&r->crew.worker[i]->status.resolved, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
+/* Name what did not answer. The crew has stopped, so its tables can be read. */
+static int resolve_failed(struct run *r, unsigned port, struct err *err)
+{
+	const struct config_port *config = &r->config->port[port];
+	const struct nexthop_entry *silent = NULL;
+	unsigned asked = 0, silents = 0;
+	char address[46];
+
+	crew_join(&r->crew);
+	for (unsigned i = 0; i < r->crew.workers; i++) {
+		const struct nexthop *hop = &r->crew.worker[i]->nexthop;
+
+		for (uint32_t n = 0; r->crew.worker[i]->port_index == port && n <= hop->mask; n++) {
+			const struct nexthop_entry *entry = &hop->table[n];
+
+			if (!entry->ip_be || entry->resolved)
+				continue;
+			silents++;
+			if (!silent)
+				silent = entry;
+			if (entry->ip_be == silent->ip_be)
+				asked += entry->asked;
+		}
+	}
+	if (!silent)
+		return err_set(err, EXIT_ENVIRONMENT, "port %s: resolved too late", config->name);
+	ip_format(address, 4, __builtin_bswap32(silent->ip_be));
+	return err_set(
+		err, EXIT_ENVIRONMENT,
+		"port %s: no answer to ARP for %s %s: %u requests sent in %g s%s; is it up, on "
+		"this network%s?%s",
+		config->name, config->has_gateway ? "gateway" : "server", address, asked,
+		(double)config->resolve_timeout / 1e9, silents > 1 ? ", others silent too" : "",
+		config->vlans ? " and VLAN" : "",
+		config->has_gateway ? "" : " If it is behind a router, set `gateway`.");
+}
+
+/* Wait for the next hops of every client port. */
+static int resolve(struct run *r, struct err *err)
+{
+	uint64_t began = run_now(r);
+
+	for (unsigned i = 0; i < r->config->ports; i++) {
+		if (!port_has_client(r->config, i))
+			continue;
+		while (!port_resolved(r, i)) {
+			if (run_now(r) - began >= r->config->port[i].resolve_timeout)
+				return resolve_failed(r, i, err);
+			if (signal_sleep(POLL_NS))
+				return 0;
+		}
+	}
+	return 0;
+}
+
+/* The report goes to standard output alone: the screen makes way. */
+static bool report_is_stdout(const struct run *r)
+{
+	return r->options->report && !strcmp(r->options->report, "-");
+}
+
+static void output_check(struct run *r)
+{
+	errno = 0;
+	if ((fflush(r->screen.out) || ferror(r->screen.out)) && !r->output_lost)
+		r->output_lost = errno ? errno : EIO;
+}
+
+/* Say on stderr when a link changes. */
+static void links_watch(struct run *r)
+{
+	for (unsigned i = 0; i < r->config->ports; i++) {
+		struct rte_eth_link link = {0};
+
+		if (rte_eth_link_get_nowait(r->ports[i].id, &link) ||
+		    r->link_up[i] == (bool)link.link_status)
+			continue;
+		r->link_up[i] = link.link_status;
+		fprintf(stderr, "onager: port %s: link is %s\n", r->config->port[i].name,
+			r->link_up[i] ? "up" : "down");
+	}
+}
+
+/* Say once when a server port's gateway has been silent for the time-out. */
+static void gateways_watch(struct run *r)
+{
+	for (unsigned i = 0; i < r->config->ports && !r->link_noted; i++) {
+		const struct config_port *port = &r->config->port[i];
+		char address[46];
+
+		if (run_now(r) - r->t0 < port->resolve_timeout)
+			return;
+		if (!port->has_gateway || port_resolved(r, i))
+			continue;
+		fprintf(stderr,
+			"onager: port %s: gateway %s has not answered ARP yet; serving all the "
+			"same\n",
+			port->name, ip_format(address, 4, port->gateway));
+	}
+	r->link_noted = true;
+}
+
+static int interval_end(struct run *r, enum phase phase, struct err *err)
+{
+	struct result *result = &r->result;
+	const struct snapshot *before, *now;
+
+	if (measure_interval(result, &r->crew, r->t0, err))
+		return -1;
+	now = &result->interval[result->intervals - 1];
+	before = result->intervals > 1 ? now - 1 : &r->zero;
+	screen_interval(&r->screen, result, before, now, now->cpu_percent, phase);
+	output_check(r);
+	links_watch(r);
+	gateways_watch(r);
+	return 0;
+}
+
+static enum phase phase_at(const struct run *r, uint64_t now)
+{
+	if (now < order_at(&r->crew.orders, ORDER_STEADY))
+		return PHASE_RAMP;
+	return now < order_at(&r->crew.orders, ORDER_END) ? PHASE_STEADY : PHASE_DRAIN;
+}
+
+/* End the interval if its time has come. */
+static int interval_watch(struct run *r, uint64_t until, struct err *err)
+{
+	uint64_t now = run_now(r), step = r->config->report_interval;
+
+	if (now < until)
+		return 0;
+	if (interval_end(r, phase_at(r, until - 1), err))
+		return -1;
+	if (now >= r->next)
+		r->next += step * (1 + (now - r->next) / step);
+	return 0;
+}
+
+/* An interruption: end now what has not ended yet, and drain within a second. */
+static void interrupt(struct run *r)
+{
+	struct orders *orders = &r->crew.orders;
+	uint64_t now = run_now(r), deadline = order_at(orders, ORDER_DEADLINE);
+	uint64_t rest = RTE_MIN(r->config->drain, INTERRUPT_NS);
+
+	if (now + rest < deadline)
+		order_give(orders, ORDER_DEADLINE, now + rest);
+	if (now < order_at(orders, ORDER_END)) {
+		r->result.interrupted = true;
+		if (order_at(orders, ORDER_SERVER_DRAIN) != UINT64_MAX)
+			order_give(orders, ORDER_SERVER_DRAIN, now);
+		order_give(orders, ORDER_END, now);
+	}
+}
+
+/* Give the order to start, and with it the end of everything that ends by the clock. */
+static void load_begin(struct run *r)
+{
+	const struct config *config = r->config;
+	struct orders *orders = &r->crew.orders;
+	uint64_t steady, end;
+
+	r->t0 = run_now(r) + START_NS;
+	steady = r->t0 + config->ramp;
+	end = steady + config->duration;
+	order_give(orders, ORDER_DEADLINE, end + config->drain);
+	order_give(orders, ORDER_END, end);
+	if (!r->has_client)
+		order_give(orders, ORDER_SERVER_DRAIN, end);
+	order_give(orders, ORDER_STEADY, steady);
+	order_give(orders, ORDER_START, r->t0);
+}
+
+/* Through ramp and steady phase, an interval at a time. The last one may be shorter. */
+static int load_watch(struct run *r, struct err *err)
+{
+	const uint64_t *end = &r->crew.orders.at[ORDER_END]; /* this thread alone writes it */
+	uint64_t now;
+
+	r->next = r->t0 + r->config->report_interval;
+	while ((now = run_now(r)) < *end) {
+		if (signal_sleep(RTE_MIN(r->next, *end) - RTE_MIN(now, r->next)) || r->output_lost)
+			interrupt(r);
+		if (interval_watch(r, RTE_MIN(r->next, *end), err))
+			return -1;
+	}
+	return 0;
+}
+
+static bool crew_idle(const struct run *r, bool clients_only)
+{
+	for (unsigned i = 0; i < r->crew.workers; i++) {
+		const struct worker *w = r->crew.worker[i];
+
+		if ((w->has_client || !clients_only) &&
+		    !__atomic_load_n(&w->status.idle, __ATOMIC_ACQUIRE))
+			return false;
+	}
+	return true;
+}
+
+/* Wait until clients, or all, are idle; not longer than to the deadline and a little more. */
+static int drain_wait(struct run *r, bool clients_only, struct err *err)
+{
+	struct orders *orders = &r->crew.orders;
+	uint64_t began = run_now(r);
+	bool hastened = signal_came();
+
+	while (!crew_idle(r, clients_only)) {
+		uint64_t deadline = order_at(orders, ORDER_DEADLINE);
+
+		if (run_now(r) > RTE_MAX(deadline, began) + SLACK_NS)
+			return 0;
+		if (signal_sleep(POLL_NS) && !hastened) {
+			hastened = true;
+			interrupt(r);
+		}
+		if (interval_watch(r, r->next, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int drain(struct run *r, struct err *err)
+{
+	struct orders *orders = &r->crew.orders;
+	uint64_t end = order_at(orders, ORDER_END);
+
+	if (r->has_client && drain_wait(r, true, err))
+		return -1;
+	if (order_at(orders, ORDER_SERVER_DRAIN) == UINT64_MAX)
+		order_give(orders, ORDER_SERVER_DRAIN, run_now(r));
+	if (drain_wait(r, false, err))
+		return -1;
+	r->result.drain = run_now(r) - end;
+	return r->result.drain < DRAIN_SHORT_NS ? 0 : interval_end(r, PHASE_DRAIN, err);
+}
+
+static void stalls_say(const struct run *r)
+{
+	for (unsigned i = 0; i < r->crew.workers; i++) {
+		const struct worker_status *status = &r->crew.worker[i]->status;
+
+		if (status->stalls)
+			fprintf(stderr,
+				"onager: core %u was taken away from its worker %llu times, for "
+				"up to %.0f ms: something else runs there\n",
+				r->crew.worker[i]->core, (unsigned long long)status->stalls,
+				(double)clock_ns(&r->clock,
+						 r->clock.origin + status->stall_cycles) /
+					1e6);
+	}
+}
+
+static void result_fill(struct run *r)
+{
+	const struct orders *orders = &r->crew.orders;
+	struct result *result = &r->result;
+	uint64_t steady = order_at(orders, ORDER_STEADY), end = order_at(orders, ORDER_END);
+
+	crew_settle(&r->crew);
+	measure_total(result, &r->crew, r->t0);
+	if (order_at(orders, ORDER_START) == UINT64_MAX) {
+		result->interrupted = true; /* while next hops were being resolved */
+		return;
+	}
+	result->started_steady = end > steady;
+	result->ramp = RTE_MIN(steady, end) - RTE_MIN(r->t0, end);
+	result->steady = result->started_steady ? end - steady : 0;
+	measure_steady(result, &r->crew);
+	result->begin.at = result->ramp;
+	result->end.at = result->ramp + result->steady;
+}
+
+static int run_load(struct run *r, struct err *err)
+{
+	if (crew_launch(&r->crew, err) || resolve(r, err))
+		return -1;
+	if (signal_came())
+		return 0;
+	load_begin(r);
+	return load_watch(r, err) || drain(r, err) ? -1 : 0;
+}
+
+static int result_tell(struct run *r, enum exit_code *exit, struct err *err)
+{
+	struct verdict verdict;
+	int failed = 0;
+
+	if (verdict_judge(&verdict, &r->result, err))
+		return -1;
+	*exit = verdict.exit;
+	screen_summary(&r->screen, &r->result, &verdict);
+	stalls_say(r);
+	output_check(r);
+	if (r->options->report)
+		failed = report_write(&r->result, &verdict, r->options->report, err);
+	verdict_free(&verdict);
+	if (!failed && r->output_lost)
+		failed = err_set(err, EXIT_ENVIRONMENT, "standard output: %s",
+				 strerror(r->output_lost));
+	return failed;
+}
+
+static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
+{
+	int failed;
+
+	if (measure_open(&r->result, &r->crew, err))
+		return -1;
+	r->result.started = time(NULL);
+	failed = run_load(r, err);
+	crew_join(&r->crew);
+	result_fill(r);
+	if (!failed)
+		failed = result_tell(r, exit, err);
+	measure_close(&r->result);
+	return failed;
+}
+
+static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
+{
+	int failed;
+
+	r->zero.traffic = calloc(r->config->traffics + 1, sizeof(*r->zero.traffic));
+	r->link_up = calloc(r->config->ports, sizeof(*r->link_up));
+	if (!r->zero.traffic || !r->link_up)
+		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+	for (unsigned i = 0; i < r->config->ports; i++) {
+		struct rte_eth_link link = {0};
+
+		rte_eth_link_get_nowait(r->ports[i].id, &link);
+		r->link_up[i] = link.link_status;
+		r->has_client |= port_has_client(r->config, i);
+	}
+	clock_calibrate(&r->clock);
+	if (crew_open(&r->crew, r->config, r->ports, &r->clock, r->options->engine, err))
+		return -1;
+	failed = run_crew(r, exit, err);
+	crew_close(&r->crew);
+	return failed;
+}
+
+int run(const struct config *config, const struct run_options *options, enum exit_code *verdict,
+	struct err *err)
+{
+	struct run r = {.config = config, .options = options};
+	int failed = -1;
+
+	clock_begin(&r.clock);
+	r.screen = (struct screen){
+		.out = report_is_stdout(&r) ? stderr : stdout,
+		.format = options->format,
+		.quiet = options->quiet,
+	};
+	if (plan_check(config, err) || signal_open(err))
+		return -1;
+	if (!eal_start(config, options->program, err)) {
+		if (!ports_open(config, &r.ports, err)) {
+			failed = run_ports(&r, verdict, err);
+			ports_close(r.ports, config->ports);
+		}
+		eal_stop();
+	}
+	free(r.zero.traffic);
+	free(r.link_up);
+	signal_close();
+	return failed;
+}
