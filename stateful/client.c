@@ -31,7 +31,7 @@ static void go_idle(struct stateful *s, struct conn *c)
 bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
-	bool last = *conn_requests(s, c) == 1 && !e->churn;
+	bool last = s->draining || (*conn_requests(s, c) == 1 && !e->churn);
 
 	c->closing = last;
 	if (!conn_send(s, c, seg, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
@@ -63,7 +63,7 @@ void client_ready(struct stateful *s, struct conn *c, struct segment *seg)
 	struct entry *e = conn_entry(s, c);
 
 	seg->ack_now = true;
-	if (s->draining) {
+	if (e->paced && s->draining) {
 		conn_close(s, c, seg);
 	} else if (e->paced) {
 		go_idle(s, c);

@@ -40,8 +40,9 @@ static bool is_last(struct stateful *s, struct conn *c)
 static bool request_done(struct stateful *s, struct conn *c, struct segment *seg,
 			 const struct http_parser *parser, bool malformed)
 {
-	struct tally *tally = &conn_entry(s, c)->stats->level.request;
-	bool keep = !malformed && parser->keep_alive && !is_last(s, c);
+	struct entry *e = conn_entry(s, c);
+	struct tally *tally = &e->stats->level.request;
+	bool keep = !malformed && (!e->http || parser->keep_alive) && !is_last(s, c);
 
 	if (!respond(s, c, seg, malformed ? VARIANT_BAD : response_variant(parser, keep), keep))
 		return false;
@@ -51,7 +52,7 @@ static bool request_done(struct stateful *s, struct conn *c, struct segment *seg
 		return true;
 	}
 	tally->succeeded++;
-	if (parser->method != HTTP_OTHER)
+	if (e->http && parser->method != HTTP_OTHER)
 		s->counters->value[parser->method == HTTP_POST ? COUNTER_HTTP_POST
 							       : COUNTER_HTTP_GET]++;
 	return true;
