@@ -6,17 +6,10 @@
 #define _GNU_SOURCE
 #include "device.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rte_dev.h>
-#include <rte_errno.h>
-#include <rte_pci.h>
-#include <rte_string_fns.h>
 
 #include "dpdk_compat.h"
 #include "eal_log.h"
@@ -49,18 +42,13 @@ bool device_is_vdev(const struct device *device, const char *driver)
 	return device->kind == DEVICE_VDEV && !strncmp(device->name, driver, strlen(driver));
 }
 
-int device_pci_address(const struct device *device, char address[32])
-{
-	struct rte_pci_addr pci;
+#define USER_REMEDY                                                                                \
+	"; no such driver, wrong arguments or in use: `onager devices` lists the kinds of device " \
+	"and their arguments"
 
-	snprintf(address, 32, "%.*s", (int)strcspn(device->name, ","), device->name);
-	if (rte_pci_addr_parse(address, &pci))
-		return -1;
-	rte_pci_device_name(&pci, address, 32);
-	return 0;
-}
-
-static int vdev_open(const char *string, uint16_t *id, struct err *err)
+/* DPDK does not tell a wrong driver from a wrong argument; the remedy is for strings that a user
+ * wrote. */
+static int vdev_open(const char *string, const char *remedy, uint16_t *id, struct err *err)
 {
 	size_t length = strcspn(string, ",");
 	char name[RTE_ETH_NAME_MAX_LEN];
@@ -78,75 +66,11 @@ static int vdev_open(const char *string, uint16_t *id, struct err *err)
 			name);
 	eal_log_mark();
 	ret = rte_eal_hotplug_add("vdev", name, string[length] ? string + length + 1 : "");
-	if (ret) {
-		bool vague = ret == -1 || ret == -ENOENT || ret == -ENODEV || ret == -EFAULT;
-
-		return err_set(err, EXIT_ENVIRONMENT,
-			       "DPDK cannot make this device: %s%s; `onager devices` lists the "
-			       "kinds of device and their arguments",
-			       vague ? "no such driver, or wrong arguments" : rte_strerror(-ret),
-			       eal_log_cause());
-	}
+	if (ret)
+		return err_set(err, EXIT_ENVIRONMENT, "DPDK cannot make this device%s%s",
+			       eal_log_cause(), remedy);
 	if (rte_eth_dev_get_port_by_name(name, id))
 		return err_set(err, EXIT_ENVIRONMENT, "%s is not an Ethernet device", name);
-	return 0;
-}
-
-/* The last part of a symbolic link's target, "" if there is none. */
-static void link_name(const char *path, char *name, size_t size)
-{
-	char target[PATH_MAX];
-	ssize_t length = readlink(path, target, sizeof(target) - 1);
-	const char *slash;
-
-	name[0] = '\0';
-	if (length <= 0)
-		return;
-	target[length] = '\0';
-	slash = strrchr(target, '/');
-	strlcpy(name, slash ? slash + 1 : target, size);
-}
-
-static int pci_explain(const char *address, struct err *err)
-{
-	char path[128], driver[64], group[32];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", address);
-	if (access(path, F_OK))
-		return err_set(
-			err, EXIT_ENVIRONMENT,
-			"no PCI device at this address; `onager devices` lists what there is");
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", address);
-	link_name(path, driver, sizeof(driver));
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group", address);
-	link_name(path, group, sizeof(group));
-	if (strcmp(driver, "vfio-pci") && !strstr(driver, "uio"))
-		return err_set(
-			err, EXIT_ENVIRONMENT,
-			"the device is bound to %s%s: bind it to DPDK as root with `modprobe "
-			"vfio-pci && dpdk-devbind.py --bind=vfio-pci %s`, or use its kernel "
-			"interface as \"if:NAME\" (`onager devices` names it)",
-			driver[0] ? "the kernel driver " : "no driver", driver, address);
-	snprintf(path, sizeof(path), "/dev/vfio/%s", group);
-	if (!strcmp(driver, "vfio-pci") && group[0] && access(path, R_OK | W_OK))
-		return err_set(
-			err, EXIT_ENVIRONMENT,
-			"no permission to open %s: run as root, or `chown $USER %s` once as root",
-			path, path);
-	return err_set(
-		err, EXIT_ENVIRONMENT,
-		"bound to %s, but DPDK does not start it%s: in use by another process, or no "
-		"driver for this model in this DPDK",
-		driver, eal_log_cause());
-}
-
-static int pci_open(const struct device *device, uint16_t *id, struct err *err)
-{
-	char address[32];
-
-	device_pci_address(device, address);
-	if (rte_eth_dev_get_port_by_name(address, id))
-		return pci_explain(address, err);
 	return 0;
 }
 
@@ -172,7 +96,7 @@ static int af_packet_open(const char *name, const struct config_port *port, unsi
 	snprintf(string, sizeof(string),
 		 "net_af_packet_%u,iface=%s,qpairs=%u,framesz=%u,blocksz=%u,framecnt=%u", index,
 		 name, port->cores, slot, slot * 32, slots);
-	return vdev_open(string, id, err);
+	return vdev_open(string, "", id, err);
 }
 
 static int af_xdp_open(const char *name, const struct config_port *port, unsigned index,
@@ -185,7 +109,7 @@ static int af_xdp_open(const char *name, const struct config_port *port, unsigne
 	device_xdp_quiet();
 	snprintf(string, sizeof(string), "net_af_xdp_%u,iface=%s,start_queue=0,queue_count=%u",
 		 index, name, port->cores);
-	return vdev_open(string, id, err);
+	return vdev_open(string, "", id, err);
 }
 
 int device_open(const struct config *config, unsigned index, uint16_t *id, struct err *err)
@@ -195,9 +119,11 @@ int device_open(const struct config *config, unsigned index, uint16_t *id, struc
 
 	switch (device.kind) {
 	case DEVICE_PCI:
-		return pci_open(&device, id, err);
+		return device_pci_open(&device, id, err);
 	case DEVICE_VDEV:
-		return vdev_open(device.name, id, err);
+		if (device_is_memif(&device) && device_memif_check(&device, port, err))
+			return -1;
+		return vdev_open(device.name, USER_REMEDY, id, err);
 	case DEVICE_INTERFACE:
 		return af_packet_open(device.name, port, index, id, err);
 	case DEVICE_XDP:

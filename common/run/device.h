@@ -3,6 +3,7 @@
 #define RUN_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../base/err.h"
@@ -29,9 +30,6 @@ struct device device_parse(const char *string);
 /* Is this the DPDK vdev of that driver ("net_memif" matches "net_memif0,role=client")? */
 bool device_is_vdev(const struct device *, const char *driver);
 
-/* The PCI address alone, in full form; -1 if it is not one. */
-int device_pci_address(const struct device *, char address[32]);
-
 /* Make config->port[index]'s device an ethdev. *created: device_close() is to be called. The error
  * says what is wrong with the device and what to do; it does not name the port. */
 int device_open(const struct config *, unsigned index, uint16_t *id, struct err *);
@@ -47,6 +45,23 @@ unsigned device_interface_queues(const char *name);
 
 /* How much memory this process may lock for AF_PACKET rings. */
 uint64_t device_interface_lockable(void);
+
+/* device_pci.c. The address alone, in full form; -1 if it is not one. */
+int device_pci_address(const struct device *, char address[32]);
+/* Is there such a device, and may DPDK have it? Needs no EAL. */
+int device_pci_check(const struct device *, struct err *);
+int device_pci_open(const struct device *, uint16_t *id, struct err *);
+/* Where a symbolic link of its sysfs folder ("driver", "iommu_group") points, the last part; "" if
+ * nowhere. */
+void device_pci_link(const char *address, const char *link, char *name, size_t size);
+/* Kernel drivers that DPDK works beside, and drivers that hand the device to it. */
+bool device_pci_is_kernel_shared(const char *driver);
+bool device_pci_is_dpdk(const char *driver);
+
+/* device_memif.c. */
+bool device_is_memif(const struct device *);
+bool device_is_memif_client(const struct device *);
+int device_memif_check(const struct device *, const struct config_port *, struct err *);
 
 /* device_xdp.c. Keep AF_XDP's libraries off stderr; what they say may become an error's cause. */
 void device_xdp_quiet(void);

@@ -139,24 +139,25 @@ static int args_add_lcores(const struct config *config, struct err *err)
 	return 0;
 }
 
-/* PCI devices are probed by the EAL itself, when they are on this list. Returns how many. */
-static unsigned args_add_pci(const struct config *config)
+/* PCI devices are probed by the EAL itself, when they are on this list. */
+static int args_add_pci(const struct config *config, bool *pci, struct err *err)
 {
-	unsigned count = 0;
-
+	*pci = false;
 	for (unsigned i = 0; i < config->ports; i++) {
 		struct device device = device_parse(config->port[i].device);
 
 		if (device.kind != DEVICE_PCI)
 			continue;
+		if (device_pci_check(&device, err))
+			return err_prefix(err, "port %s: %s: ", config->port[i].name, device.name);
 		args_add("--allow=%s", device.name);
-		count++;
+		*pci = true;
 	}
-	if (!count) {
+	if (!*pci) {
 		args_add("--no-pci");
 		args_add("--iova-mode=va");
 	}
-	return count;
+	return 0;
 }
 
 static uint64_t bytes_needed(const struct config *config)
@@ -254,12 +255,12 @@ static int eal_init_quietly(void)
 
 int eal_start(const struct config *config, const char *program, struct err *err)
 {
-	unsigned pci;
+	bool pci;
 
 	args_add("%s", program);
 	args_add_telemetry();
-	pci = args_add_pci(config);
-	if (args_add_lcores(config, err) || args_add_memory(config, pci, err)) {
+	if (args_add_pci(config, &pci, err) || args_add_lcores(config, err) ||
+	    args_add_memory(config, pci, err)) {
 		args_free();
 		return -1;
 	}

@@ -34,26 +34,14 @@
 #define TX_CHECKSUMS     (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
 #define TX_CHECKSUMS_ALL (TX_CHECKSUMS | RTE_ETH_TX_OFFLOAD_UDP_CKSUM)
 
-static bool is_memif(const struct port *port)
-{
-	struct device device = device_parse(port->config->device);
-
-	return device_is_vdev(&device, "net_memif");
-}
-
-static bool is_memif_client(const struct port *port)
-{
-	return is_memif(port) && (strstr(port->config->device, "role=client") ||
-				  strstr(port->config->device, "role=slave"));
-}
-
 /* Does the device decide the MTU itself? Kernel interfaces were checked, memif has buffers of a
  * size. */
 static bool has_own_mtu(const struct port *port)
 {
-	enum device_kind kind = device_parse(port->config->device).kind;
+	struct device device = device_parse(port->config->device);
 
-	return kind == DEVICE_INTERFACE || kind == DEVICE_XDP || is_memif(port);
+	return device.kind == DEVICE_INTERFACE || device.kind == DEVICE_XDP ||
+	       device_is_memif(&device);
 }
 
 static int mtu_refused(const struct port *port, const struct rte_eth_dev_info *info,
@@ -66,22 +54,6 @@ static int mtu_refused(const struct port *port, const struct rte_eth_dev_info *i
 		most = info->max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	return err_set(err, EXIT_ENVIRONMENT, "MTU %u is not supported: the device takes %u to %u",
 		       port->config->mtu, info->min_mtu, most);
-}
-
-/* memif's far end sees buffers of bsize bytes; a larger frame would arrive in pieces. */
-static int memif_check(const struct port *port, struct err *err)
-{
-	const char *bsize = strstr(port->config->device, "bsize=");
-	unsigned size = bsize ? (unsigned)atoi(bsize + 6) : 2048;
-	unsigned need = port->config->mtu + RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
-
-	if (is_memif(port) && need > size)
-		return err_set(
-			err, EXIT_ENVIRONMENT,
-			"MTU %u is not supported: memif's buffers hold %u bytes; add bsize=%u to "
-			"the device at both ends",
-			port->config->mtu, size, rte_align32pow2(need));
-	return 0;
 }
 
 static int queues_check(const struct port *port, const struct rte_eth_dev_info *info,
@@ -97,24 +69,24 @@ static int queues_check(const struct port *port, const struct rte_eth_dev_info *
 }
 
 /* Our own address for devices that have none or a random one, so that runs repeat: 02:6f:6e is
- * locally administered. The ends of a memif differ in their device strings; the role is in it for
- * sure. */
+ * locally administered. The ends of a memif differ in their device strings, for sure in the role.
+ */
 static bool mac_choose(const struct port *port, unsigned index, uint8_t mac[6])
 {
 	struct device device = device_parse(port->config->device);
-	uint8_t hash = 0;
+	uint8_t role = 0, hash = 0;
 
 	if (strstr(port->config->device, "mac="))
 		return false;
-	if (device.kind != DEVICE_LOOP && !device_is_vdev(&device, "net_ring") &&
-	    !device_is_vdev(&device, "net_null") && !is_memif(port))
+	if (device_is_memif(&device)) {
+		role = device_is_memif_client(&device) ? 1 : 2;
+		for (const char *c = device.name; *c; c++)
+			hash = (uint8_t)(hash * 31 + *c);
+	} else if (device.kind != DEVICE_LOOP && !device_is_vdev(&device, "net_ring") &&
+		   !device_is_vdev(&device, "net_null")) {
 		return false;
-	for (const char *c = device.name; *c && is_memif(port); c++)
-		hash = (uint8_t)(hash * 31 + *c);
-	memcpy(mac,
-	       (uint8_t[6]){0x02, 0x6f, 0x6e, is_memif(port) ? 2 - is_memif_client(port) : 0, hash,
-			    (uint8_t)(index + 1)},
-	       6);
+	}
+	memcpy(mac, (uint8_t[6]){0x02, 0x6f, 0x6e, role, hash, (uint8_t)(index + 1)}, 6);
 	return true;
 }
 
@@ -182,8 +154,8 @@ static void offloads_choose(struct port *port, const struct rte_eth_dev_info *in
 	if (port->queues == 1)
 		conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE & info->tx_offload_capa;
 	/* These pass chains on as they are, without an offload that changes their transmit path. */
-	port->multi_segment =
-		device.kind == DEVICE_LOOP || is_memif(port) || device_is_vdev(&device, "net_ring");
+	port->multi_segment = device.kind == DEVICE_LOOP || device_is_memif(&device) ||
+			      device_is_vdev(&device, "net_ring");
 }
 
 static int device_configure(struct port *port, const struct rte_eth_dev_info *info, struct err *err)
@@ -252,18 +224,18 @@ static int queues_setup(struct port *port, unsigned index, struct err *err)
 
 /* A memif client cannot start before its server listens, and the two are started by hand: it tries
  * for as long as others wait for their link. */
-static int device_start(struct port *port, struct err *err)
+static int device_start(struct port *port, bool memif_client, struct err *err)
 {
 	int ret;
 
 	for (unsigned waited = 0;; waited += LINK_POLL_MS) {
 		eal_log_mark();
 		ret = rte_eth_dev_start(port->id);
-		if (!ret || !is_memif_client(port) || waited >= LINK_WAIT_MS)
+		if (!ret || !memif_client || waited >= LINK_WAIT_MS)
 			break;
 		rte_delay_us_sleep(LINK_POLL_MS * 1000);
 	}
-	if (ret && is_memif_client(port))
+	if (ret && memif_client)
 		return err_set(err, EXIT_ENVIRONMENT,
 			       "link down: nobody has been listening on the memif socket for %u "
 			       "s%s; start the "
@@ -275,21 +247,30 @@ static int device_start(struct port *port, struct err *err)
 	return 0;
 }
 
-/* A memif server's link comes when a client does: it does not wait. */
-static int link_wait(const struct port *port, struct err *err)
+static int link_wait(struct port *port, bool memif_client, struct err *err)
 {
 	struct rte_eth_link link = {0};
 
-	if (is_memif(port) && !is_memif_client(port))
-		return 0;
 	for (unsigned waited = 0; waited < LINK_WAIT_MS; waited += LINK_POLL_MS) {
 		if (!rte_eth_link_get_nowait(port->id, &link) && link.link_status)
 			return 0;
 		rte_delay_us_sleep(LINK_POLL_MS * 1000);
 	}
-	return err_set(err, EXIT_ENVIRONMENT,
-		       "link down: no link within %u s; check the cable and the far end",
-		       LINK_WAIT_MS / 1000);
+	return err_set(err, EXIT_ENVIRONMENT, "link down: no link within %u s%s; %s",
+		       LINK_WAIT_MS / 1000, eal_log_cause(),
+		       memif_client ? "the far end needs as many cores, and the same id and secret"
+				    : "check the cable and the far end");
+}
+
+/* A memif server's link comes when a client does: it does not wait. */
+static int device_up(struct port *port, struct err *err)
+{
+	struct device device = device_parse(port->config->device);
+	bool client = device_is_memif_client(&device);
+
+	if (device_start(port, client, err))
+		return -1;
+	return device_is_memif(&device) && !client ? 0 : link_wait(port, client, err);
 }
 
 static void stats_read(uint16_t id, struct port_stats *stats)
@@ -305,15 +286,21 @@ static void stats_read(uint16_t id, struct port_stats *stats)
 				     .rx_nombuf = s.rx_nombuf};
 }
 
+/* Some devices count from 0 again when their far end comes back (memif). */
+static uint64_t since(uint64_t now, uint64_t base)
+{
+	return now >= base ? now - base : now;
+}
+
 void port_stats(const struct port *port, struct port_stats *stats)
 {
 	stats_read(port->id, stats);
-	stats->rx_packets -= port->base.rx_packets;
-	stats->tx_packets -= port->base.tx_packets;
-	stats->imissed -= port->base.imissed;
-	stats->ierrors -= port->base.ierrors;
-	stats->oerrors -= port->base.oerrors;
-	stats->rx_nombuf -= port->base.rx_nombuf;
+	stats->rx_packets = since(stats->rx_packets, port->base.rx_packets);
+	stats->tx_packets = since(stats->tx_packets, port->base.tx_packets);
+	stats->imissed = since(stats->imissed, port->base.imissed);
+	stats->ierrors = since(stats->ierrors, port->base.ierrors);
+	stats->oerrors = since(stats->oerrors, port->base.oerrors);
+	stats->rx_nombuf = since(stats->rx_nombuf, port->base.rx_nombuf);
 }
 
 static int port_start(struct port *port, unsigned index, struct err *err)
@@ -325,13 +312,12 @@ static int port_start(struct port *port, unsigned index, struct err *err)
 	port->driver = info.driver_name;
 	node_init(port, &info);
 	eal_log_mark();
-	if (queues_check(port, &info, err) || memif_check(port, err) ||
-	    device_configure(port, &info, err) || queues_setup(port, index, err))
+	if (queues_check(port, &info, err) || device_configure(port, &info, err) ||
+	    queues_setup(port, index, err))
 		return -1;
 	mac_init(port, index);
 	rule_init(port);
-	if (device_start(port, err) || link_wait(port, err) ||
-	    port_steer_init(port, &info, index, err))
+	if (device_up(port, err) || port_steer_init(port, &info, index, err))
 		return -1;
 	stats_read(port->id, &port->base);
 	return 0;
@@ -379,6 +365,7 @@ int ports_open(const struct config *config, struct port **ports, struct err *err
 /* Pools go last: rings and devices of other ports hold packets of them. */
 void ports_close(struct port *ports, unsigned count)
 {
+	eal_log_live(false); /* a far end that closes meanwhile is no news */
 	for (unsigned i = 0; i < count; i++)
 		port_close(&ports[i], i);
 	for (unsigned i = 0; i < count; i++) {
