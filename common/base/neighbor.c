@@ -187,6 +187,8 @@ static void icmp_input(struct neighbor *n, struct rx_burst *rx, unsigned i, stru
 	before = word_at(icmp);
 	icmp->type = ICMP_REPLY;
 	icmp->checksum = checksum_change(icmp->checksum, before, word_at(icmp));
+	if (!icmp->checksum) /* a message of zeros sums to +0, which only this makes whole */
+		icmp->checksum = 0xffff;
 	before = word_at(&ip->ttl);
 	ip->ttl = ICMP_TTL;
 	ip->checksum = checksum_change(ip->checksum, before, word_at(&ip->ttl));
