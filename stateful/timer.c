@@ -141,9 +141,22 @@ static uint64_t find_next(const struct timer *t)
 	return next;
 }
 
+/* Pass over the empty slots up to now: what is put back next is then near. */
+static void level_skip(struct timer_level *level, uint64_t now_tick)
+{
+	uint64_t tick;
+
+	if (level->tick >= now_tick)
+		return;
+	tick = level_find(level, now_tick);
+	level->tick = tick < now_tick ? tick : now_tick;
+}
+
 /* Detach a slot that has come, far levels first: what is put back from them may be due at once. */
 static bool detach(struct timer *t, uint64_t now)
 {
+	for (unsigned l = 0; l < TIMER_LEVELS; l++)
+		level_skip(&t->level[l], now >> level_shift[l]);
 	for (unsigned l = TIMER_LEVELS; l-- > 0;)
 		if (level_detach(t, &t->level[l], now >> level_shift[l]))
 			return true;
