@@ -118,6 +118,20 @@ static void ramp_is_the_integral(void **state)
 	}
 }
 
+/* Where a double rounds the root up: due times are cut, never rounded. */
+static void square_roots_are_cut(void **state)
+{
+	(void)state;
+	for (uint64_t root = (1ull << 27) + 1; root < 1ull << 31; root = root * 2 + 1) {
+		struct pace p;
+
+		pace_init(&p, (struct rate){2 * S, 1}, 0, root * root - 1, UINT64_MAX, 0, 1);
+		assert_int_equal(pace_due_at(&p, 1), root - 1);
+		pace_init(&p, (struct rate){2 * S, 1}, 0, root * root, UINT64_MAX, 0, 1);
+		assert_int_equal(pace_due_at(&p, 1), root);
+	}
+}
+
 static void count_inverts_due(void **state)
 {
 	static const uint64_t ramps[] = {0, 1, 10 * S, 86400 * S};
@@ -314,6 +328,7 @@ int main(void)
 		cmocka_unit_test(done_is_due_at),
 		cmocka_unit_test(exact_up_to_1e12),
 		cmocka_unit_test(ramp_is_the_integral),
+		cmocka_unit_test(square_roots_are_cut),
 		cmocka_unit_test(count_inverts_due),
 		cmocka_unit_test(no_drift_over_days),
 		cmocka_unit_test(workers_sum_exactly),
