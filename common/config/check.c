@@ -40,15 +40,17 @@ static void device_check(struct reader *r, unsigned i)
 	const struct config *c = r->config;
 	const char *device = c->port[i].device;
 	unsigned same = 0, before = 0;
+	bool complete = true; /* no device was refused: this may be the other end */
 	struct spot s;
 
 	for (unsigned j = 0; device && j < c->ports; j++) {
 		bool is_same = c->port[j].device && strcmp(c->port[j].device, device) == 0;
 
+		complete &= c->port[j].device != NULL;
 		same += is_same;
 		before += is_same && j < i;
 	}
-	if (device_loop(&c->port[i]) && same != 2)
+	if (device_loop(&c->port[i]) && same != 2 && complete)
 		problem_add(r->document, spot_find(r, &s, "ports", i, "device", NULL), PLACE_VALUE,
 			    "expected \"%s\" at two ports, the ends of the cable, got it at %u",
 			    device, same);
@@ -187,6 +189,7 @@ static char *count_text(u128 count)
 	return text_format("%s", at);
 }
 
+/* There must be tuples for so many connections at once. */
 static void tuples_need(struct reader *r, const struct config_traffic *traffic,
 			const struct where *w, uint64_t needed, const char *what)
 {
@@ -202,10 +205,10 @@ static void tuples_need(struct reader *r, const struct config_traffic *traffic,
 	text[2] = count_text(servers);
 	problem_add(
 		r->document, w, PLACE_VALUE,
-		"%s needs %llu connections at once, but there are only %s: %s clients x %u "
-		"client_ports x %s servers x %u server_ports; give more addresses or ports to any "
-		"of these",
-		what, (unsigned long long)needed, text[0], text[1], traffic->client_ports.count,
+		"%llu %s needed, %s available (%s clients x %u client_ports x %s servers x %u "
+		"server_ports): add addresses to clients or servers, or ports to client_ports or "
+		"server_ports",
+		(unsigned long long)needed, what, text[0], text[1], traffic->client_ports.count,
 		text[2], traffic->server_ports.count);
 	for (int i = 0; i < 3; i++)
 		free(text[i]);
@@ -233,11 +236,11 @@ static void load_check(struct reader *r, unsigned i)
 				? CONFIG_UNLIMITED
 				: 1;
 	tuples_need(r, traffic, spot_find(r, &s, "traffic", i, "load", "concurrency"), concurrency,
-		    "this");
+		    "connections at once are");
 	tuples_need(r, traffic, spot_find(r, &s, "traffic", i, "max_connections", NULL),
-		    traffic->max_connections, "this");
+		    traffic->max_connections, "connections at once are");
 	tuples_need(r, traffic, spot_find(r, &s, "traffic", i, "clients", NULL), workers,
-		    "one for each worker of the port");
+		    "connections, one for each worker, are");
 	if (traffic->max_connections && traffic->max_connections < concurrency)
 		problem_add(r->document, spot_find(r, &s, "traffic", i, "max_connections", NULL),
 			    PLACE_VALUE, "expected at least load.concurrency, %llu, got %llu",
@@ -292,13 +295,14 @@ static void overlap_check(struct reader *r, unsigned i, unsigned other)
 	spot_find(r, &s, "traffic", i, "servers", NULL);
 	if (!traffic_is_client(a->kind))
 		problem_add(r->document, &s.key, PLACE_VALUE,
-			    "%s port %u is served by \"%s\" already", text, server_port, b->name);
+			    "%s port %u is served by traffic[%u] already", text, server_port,
+			    other);
 	else if (addresses_meet(&a->clients, &b->clients, &client) &&
 		 ports_meet(&a->client_ports, &b->client_ports, &client_port))
-		problem_add(
-			r->document, &s.key, PLACE_VALUE,
-			"\"%s\" connects to %s port %u from the same addresses and ports already",
-			b->name, text, server_port);
+		problem_add(r->document, &s.key, PLACE_VALUE,
+			    "traffic[%u] connects to %s port %u from the same addresses and ports "
+			    "already",
+			    other, text, server_port);
 }
 
 static void traffic_check(struct reader *r)
@@ -326,6 +330,9 @@ static void traffic_check(struct reader *r)
 static const char *const report_part[] = {"traffic", "total",   "steady", "streams",
 					  "ports",   "workers", "memory", "phases"};
 
+/* What the report has beside the counters in "total" and "steady". */
+static const char *const report_more[] = {"seconds", "accepted", "drops", "cpuUsage"};
+
 static bool counter_is_known(const char *name, size_t length, const char **hint)
 {
 	unsigned nearest = 4;
@@ -343,7 +350,11 @@ static bool counter_is_known(const char *name, size_t length, const char **hint)
 			*hint = counter_info[i].name;
 		}
 	}
-	return length == 5 && !strncmp(name, "drops", 5);
+	for (size_t i = 0; i < sizeof(report_more) / sizeof(*report_more); i++) {
+		if (strlen(report_more[i]) == length && !memcmp(name, report_more[i], length))
+			return true;
+	}
+	return false;
 }
 
 static bool name_is_known(const struct config *c, bool is_port, const char *name, size_t length)

@@ -150,7 +150,7 @@ static void list_read(struct reader *r, const struct where *w, const struct key 
 	char *list;
 
 	if (!cJSON_IsArray(w->node) || (!count && key->required)) {
-		refuse(r, w, "a list of at least one object");
+		refuse(r, w, key->required ? "a list of at least one object" : "a list of objects");
 		return;
 	}
 	list = storage_take(r->config, count * size);
@@ -165,11 +165,15 @@ static void list_read(struct reader *r, const struct where *w, const struct key 
 	}
 }
 
-/* What an element without a name is called. */
-static void name_default(struct reader *r, enum key_object object, char *base)
+/* What an element without a name is called; one with a bad name stays without. */
+static void name_default(struct reader *r, const struct where *w, enum key_object object,
+			 char *base)
 {
-	char *name = text_format("%s%u", key_object[object].name, r->position);
+	char *name;
 
+	if (cJSON_GetObjectItemCaseSensitive(w->node, "name"))
+		return;
+	name = text_format("%s%u", key_object[object].name, r->position);
 	if (object == OBJECT_PORT)
 		((struct config_port *)base)->name = storage_text(r->config, name);
 	else if (object == OBJECT_TRAFFIC)
@@ -195,31 +199,42 @@ static void key_read(struct reader *r, const struct where *w, const struct key *
 	}
 }
 
+/* The kind decides which other keys there are: it is read before them. */
+static void kind_read(struct reader *r, const struct where *w, char *base)
+{
+	const struct key *key = key_find(OBJECT_TRAFFIC, "kind", KIND_ALL);
+	struct where at = {.up = w, .key = "kind"};
+	size_t problems = r->document->problems;
+
+	at.node = cJSON_GetObjectItemCaseSensitive(w->node, "kind");
+	key_read(r, &at, key, base);
+	if (r->document->problems == problems)
+		r->kinds = 1u << ((struct config_traffic *)base)->kind;
+}
+
+/* Whether a row is to be read for the object at hand. */
+static bool key_applies(const struct reader *r, const struct key *key, enum key_object object)
+{
+	return key->object == object && key_find(object, key->name, r->kinds) == key &&
+	       key->type != TYPE_IGNORED && strcmp(key->name, "kind") != 0;
+}
+
 void object_read(struct reader *r, const struct where *w, enum key_object object, char *base)
 {
 	if (w->node && !cJSON_IsObject(w->node)) {
 		refuse(r, w, "an object");
 		return;
 	}
-	name_default(r, object, base);
-	if (object == OBJECT_TRAFFIC) {
-		const struct key *kind = key_find(object, "kind", KIND_ALL);
-		struct where at = {.up = w, .key = "kind"};
-		size_t problems = r->document->problems;
-
-		at.node = cJSON_GetObjectItemCaseSensitive(w->node, "kind");
-		key_read(r, &at, kind, base);
-		if (r->document->problems == problems)
-			r->kinds = 1u << ((struct config_traffic *)base)->kind;
-	}
+	name_default(r, w, object, base);
+	if (object == OBJECT_TRAFFIC)
+		kind_read(r, w, base);
 	if (w->node)
 		keys_check(r, w, object);
 	for (size_t i = 0; i < key_count; i++) {
 		const struct key *key = &key_table[i];
 		struct where at = {.up = w, .key = key->name};
 
-		if (key->object != object || key->type == TYPE_IGNORED ||
-		    !(key->kinds & r->kinds) || strcmp(key->name, "kind") == 0)
+		if (!key_applies(r, key, object))
 			continue;
 		at.node = cJSON_GetObjectItemCaseSensitive(w->node, key->name);
 		/* Of an unknown kind nothing is known to be missing. */

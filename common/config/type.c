@@ -219,22 +219,25 @@ static void text_read(struct reader *r, const struct where *w, const struct key 
 /* Names of ports have been read before: they stand in front of traffic in the table. */
 static void port_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
+	const struct config *c = r->config;
 	char *words = text_format("the name of a port (");
+	bool complete = c->ports > 0; /* no name was refused: this may be it */
 
-	for (unsigned i = 0; i < r->config->ports; i++) {
-		const char *name = r->config->port[i].name;
-		char *longer = text_format("%s\"%s\"%s", words, name,
-					   i + 1 < r->config->ports ? ", " : ")");
+	for (unsigned i = 0; i < c->ports; i++) {
+		const char *name = c->port[i].name ? c->port[i].name : "";
+		char *longer =
+			text_format("%s\"%s\"%s", words, name, i + 1 < c->ports ? ", " : ")");
 
 		free(words);
 		words = longer;
+		complete &= *name != '\0';
 		if (!cJSON_IsString(w->node) || strcmp(w->node->valuestring, name) != 0)
 			continue;
 		uint_store(base + key->offset, key->size, i);
 		free(words);
 		return;
 	}
-	if (r->config->ports)
+	if (complete)
 		refuse(r, w, words);
 	free(words);
 }
@@ -332,7 +335,8 @@ const struct type type_table[TYPES] = {
 		      "{5}$\"",
 		      mac_read},
 	[TYPE_VLANS] = {"a VLAN id or a list of at most two",
-			"\"type\":[\"integer\",\"array\"],\"maxItems\":2,\"items\":{\"type\":"
+			"\"type\":[\"integer\",\"array\"],\"minimum\":1,\"maximum\":4094,"
+			"\"maxItems\":2,\"items\":{\"type\":"
 			"\"integer\",\"minimum\":1,\"maximum\":4094}",
 			vlans_read},
 	[TYPE_ADDRESSES] = {"IPv4 addresses, such as \"10.0.0.1\", \"10.0.0.1-10.0.0.9\", "
