@@ -156,9 +156,9 @@ static enum http_event response_feed(const struct entry *e, const struct segment
 
 static void response_begin(const struct entry *e, struct http_parser *parser, uint64_t *expected)
 {
-	http_begin(parser, e->config->request.method[0] == 'H'   ? HTTP_HEAD
-			   : e->config->request.method[0] == 'P' ? HTTP_POST
-								 : HTTP_GET);
+	char method = e->http ? e->config->request.method[0] : 'G';
+
+	http_begin(parser, method == 'H' ? HTTP_HEAD : method == 'P' ? HTTP_POST : HTTP_GET);
 	*expected = e->config->response.body_size;
 }
 

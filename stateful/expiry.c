@@ -30,14 +30,12 @@ static bool retransmit(struct stateful *s, struct conn *c)
 	uint32_t seq = c->snd_nxt - c->flight;
 
 	if (c->state == SYN_SENT || c->state == SYN_RECEIVED) {
-		uint8_t ack = c->state == SYN_RECEIVED ? TCP_ACK : 0;
-
 		s->counters->value[COUNTER_SYN_RT]++;
-		return output_segment(s, c, NULL, TCP_SYN | ack, seq, NULL, 0, 0);
+		return output_syn(s, c, NULL, seq);
 	}
 	if (!data) {
 		s->counters->value[COUNTER_FIN_RT]++;
-		return output_segment(s, c, NULL, TCP_FIN | TCP_ACK, seq, NULL, 0, 0);
+		return output_bare(s, c, NULL, TCP_FIN | TCP_ACK, seq);
 	}
 	if (e->client)
 		variant = c->closing ? VARIANT_CLOSE : VARIANT_KEEP;
@@ -63,14 +61,15 @@ static void rtx_rearm(struct stateful *s, struct conn *c, uint64_t delay)
 		  s->now + RTE_MIN(delay, s->rto_min));
 }
 
-static void server_idle(struct stateful *s, struct conn *c)
+/* since: how long ago the server last sent something. */
+static void server_idle(struct stateful *s, struct conn *c, uint64_t since)
 {
 	struct entry *e = conn_entry(s, c);
 
 	if (e->client || !e->idle_timeout || !conn_is_idle(c))
 		return;
-	c->time = (uint32_t)(s->now >> e->idle_shift);
-	conn_arm_app(s, c, e->idle_timeout);
+	c->time = (uint32_t)((s->now - since) >> e->idle_shift);
+	conn_arm_app(s, c, e->idle_timeout > since ? e->idle_timeout - since : 0);
 }
 
 static void rtx_expired(struct stateful *s, struct conn *c)
@@ -109,7 +108,7 @@ static void rtx_expired(struct stateful *s, struct conn *c)
 	if (left != UINT64_MAX)
 		rtx_rearm(s, c, left);
 	else
-		server_idle(s, c);
+		server_idle(s, c, since);
 }
 
 /* Think time or idle time-out. While an rtx entry is in the wheel, a server's `time` is that of its

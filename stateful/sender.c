@@ -305,10 +305,13 @@ static void duplicate_ack(struct stateful *s, struct conn *c, struct side *side)
 void sender_acked(struct stateful *s, struct conn *c, struct segment *seg, uint32_t acked)
 {
 	struct side *side = table_side(&s->table, c);
-	bool duplicate = !acked && !seg->len && seg->wnd == side->snd_wnd &&
+	bool duplicate = !acked && !seg->len && seg->wnd && seg->wnd == side->snd_wnd &&
 			 side->snd_max != side->snd_una && !(seg->flags & TCP_FIN);
 
 	side->snd_wnd = seg->wnd;
+	/* probes that are answered may go on for ever (RFC 9293 section 3.8.6.1) */
+	if (!seg->wnd)
+		c->retries = 0;
 	if (acked) {
 		side->snd_una += acked;
 		if (!side->recovering && seq_lt(side->recover, side->snd_una))
@@ -336,24 +339,26 @@ void sender_acked(struct stateful *s, struct conn *c, struct segment *seg, uint3
 static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
 {
 	struct entry *e = conn_entry(s, c);
-	bool probe = side->snd_una == side->snd_max;
+	bool probe = side->snd_una == side->snd_max || !side->snd_wnd;
 
-	if (!probe && c->retries >= e->config->tcp.retries) {
+	if (c->retries >= e->config->tcp.retries) {
 		conn_abort(s, c, FAILED_TIMEOUT);
 		return;
 	}
 	if (c->retries < CONN_RETRIES_MAX)
 		c->retries++;
-	if (!probe && c->retries == 1)
-		halve_window(side, conn_mss(s, c));
-	side->cwnd = conn_mss(s, c);
+	if (!probe) {
+		if (c->retries == 1)
+			halve_window(side, conn_mss(s, c));
+		side->cwnd = conn_mss(s, c);
+	}
 	side->recovering = 0;
 	side->dup_acks = 0;
 	side->recover = side->snd_max;
 	side->rto_us = RTE_MIN(2 * side->rto_us, RTO_MAX_US);
 	c->snd_nxt = side->snd_una;
 	timer_set(s, side);
-	if (probe || !side->snd_wnd) {
+	if (probe) {
 		uint32_t sent = send_at(s, c, side, NULL, c->snd_nxt, 1);
 
 		c->snd_nxt += sent;
