@@ -1,0 +1,159 @@
+#define _GNU_SOURCE
+/* See lab.h. */
+#include "lab.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+const uint8_t lab_mac[2][6] = {{2, 0, 0, 0, 0, 0xc}, {2, 0, 0, 0, 0, 0x5}};
+
+/* Apostrophes stand for quotation marks. */
+static const char base[] =
+	"{'duration': '1s', 'drain': '1s',\n"
+	" 'ports': [\n"
+	"  {'name': 'c', 'device': 'loop:lab', 'cores': [0], 'address': ['10.0.0.1/8']},\n"
+	"  {'name': 's', 'device': 'loop:lab', 'cores': [0], 'address': ['10.255.255.254/8']}],\n"
+	" 'traffic': [\n"
+	"  {'name': 'client', 'port': 'c', 'kind': 'http-client', 'clients': '10.0.0.1',\n"
+	"   'client_ports': '1024-65535', 'servers': '10.255.255.254', 'server_ports': 80, 'load': {'cps': 1}},\n"
+	"  {'name': 'server', 'port': 's', 'kind': 'http-server',\n"
+	"   'servers': '10.255.255.254', 'server_ports': 80, 'max_connections': 1000}]}\n";
+
+static int write_config(void)
+{
+	int fd = memfd_create("lab", 0);
+	char text[sizeof(base)];
+
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof(base); i++)
+		text[i] = base[i] == '\'' ? '"' : base[i];
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	return fd;
+}
+
+static char *expand(const char *set)
+{
+	char *text;
+	int length;
+
+	if (!strncmp(set, "client.", 7))
+		length = asprintf(&text, "traffic.0.%s", set + 7);
+	else if (!strncmp(set, "server.", 7))
+		length = asprintf(&text, "traffic.1.%s", set + 7);
+	else
+		length = asprintf(&text, "%s", set);
+	assert_true(length > 0);
+	return text;
+}
+
+void lab_config(struct config *config, const char *const *set)
+{
+	char *list[32], name[64];
+	unsigned sets = 0;
+	int fd = write_config(), failed;
+
+	for (; set && set[sets]; sets++) {
+		assert_true(sets < 32);
+		list[sets] = expand(set[sets]);
+	}
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	failed = config_load(config, name, (const char *const *)list, sets,
+			     &(struct config_machine){.cores = 1}, stderr);
+	for (unsigned i = 0; i < sets; i++)
+		free(list[i]);
+	close(fd);
+	if (failed)
+		fail_msg("the configuration of this test is refused");
+}
+
+struct lab_arena {
+	struct arena arena; /* first */
+	void *block[128];
+	unsigned blocks;
+};
+
+static void *arena_calloc(struct arena *arena, size_t size)
+{
+	struct lab_arena *a = (struct lab_arena *)arena;
+	char *block = calloc(1, size + 64);
+
+	assert_non_null(block);
+	assert_true(a->blocks < sizeof(a->block) / sizeof(a->block[0]));
+	a->block[a->blocks++] = block;
+	return block + (-(uintptr_t)block & 63);
+}
+
+void lab_open(struct lab_end *lab, const struct config *config, unsigned port,
+	      struct packet_box *box, uint32_t tx_capacity)
+{
+	struct stateful_setup setup = {.config = config,
+				       .port = port,
+				       .workers = 1,
+				       .steer = &lab->steer,
+				       .nexthop = &lab->nexthop,
+				       .counters = &lab->counters,
+				       .stats = lab->all};
+	struct err err = {0};
+
+	memset(lab, 0, sizeof(*lab));
+	lab->steer.workers = 1;
+	lab->nexthop.has_gateway = true;
+	memcpy(lab->nexthop.gateway, lab_mac[!port], 6);
+	memcpy(setup.mac, lab_mac[port], 6);
+	lab->all[port] = &lab->stats;
+	lab->arena = calloc(1, sizeof(*lab->arena));
+	lab->arena->arena.take = arena_calloc;
+	lab->sim.counters = &lab->counters;
+	lab->sim.rule.verify = true;
+	memcpy(lab->sim.rule.mac, lab_mac[port], 6);
+	lab->sim.wake = ENGINE_NEVER;
+	assert_int_equal(packet_tx_open(&lab->sim.tx, box, tx_capacity), 0);
+	lab->sim.engine = stateful_create(&setup, &lab->arena->arena, &err);
+	if (!lab->sim.engine)
+		fail_msg("no engine: %s", err.text);
+}
+
+void lab_close(struct lab_end *lab)
+{
+	packet_tx_close(&lab->sim.tx);
+	while (lab->arena->blocks)
+		free(lab->arena->block[--lab->arena->blocks]);
+	free(lab->arena);
+}
+
+static bool tally_balances(const struct tally *t)
+{
+	return t->offered == t->succeeded + tally_failed(t);
+}
+
+const char *lab_broken_law(const struct lab_end *lab)
+{
+	const struct traffic_level *level = &lab->stats.level;
+	const struct counters *c = &lab->counters;
+	uint64_t received = 0;
+
+	for (unsigned i = 0; i < DROP_COUNT; i++)
+		received += c->drop[i];
+	if (received != c->value[COUNTER_PKT_RX])
+		return "received = accepted + dropped by reason";
+	if (!lab->sim.engine->ops->idle(lab->sim.engine))
+		return "the engine is idle at the end";
+	if (level->open || c->value[COUNTER_SK_CON])
+		return "no connection is open at the end";
+	if (!tally_balances(&level->connection))
+		return "connections offered = succeeded + failed by reason";
+	if (!tally_balances(&level->request))
+		return "requests offered = succeeded + failed by reason";
+	if (c->value[COUNTER_SK_OPEN] != c->value[COUNTER_SK_CLOSE])
+		return "connections opened = connections closed";
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/* What every engine test needs: an arena, a configuration from JSON text, an engine of it. */
+#ifndef SUPPORT_LAB_H
+#define SUPPORT_LAB_H
+
+#include "../../common/base/packet_box.h"
+#include "../../common/base/sim.h"
+#include "../../stateful/stateful.h"
+
+#define US(n)  ((n)*UINT64_C(1000))
+#define MS(n)  ((n)*UINT64_C(1000000))
+#define SEC(n) ((n)*UINT64_C(1000000000))
+
+/* Virtual time does not begin at 0: an engine must not mind. */
+#define LAB_EPOCH SEC(1000)
+
+#define LAB_CLIENT_PORT 0 /* index into config.port, config.traffic and of world and drill ends */
+#define LAB_SERVER_PORT 1
+
+/* The configuration of all engine tests: one client (10.0.0.1, ports 1024-65535) and one server
+ * (10.255.255.254:80) on the two ends of a loop, with `set` applied, a NULL-terminated list of
+ * "PATH=VALUE" as `--set` takes them; "client." and "server." stand for their traffic entries. The
+ * test fails with config_load()'s messages if it is refused. */
+void lab_config(struct config *, const char *const *set);
+
+/* An engine on one port, with all it needs around it, ready for sim_input(). */
+struct lab_end {
+	struct sim_end sim; /* engine, rule, counters, tx; no wire yet */
+	struct counters counters;
+	struct traffic_stats stats;
+	struct traffic_stats *all[2];
+	struct nexthop nexthop;
+	struct steer steer;
+	struct lab_arena *arena;
+};
+
+void lab_open(struct lab_end *, const struct config *, unsigned port, struct packet_box *,
+	      uint32_t tx_capacity);
+void lab_close(struct lab_end *);
+
+/* The books that must balance when nothing is open: NULL, or the law that is broken. */
+const char *lab_broken_law(const struct lab_end *);
+
+/* The MAC address of the engine on a port. */
+extern const uint8_t lab_mac[2][6];
+
+#endif
