@@ -28,13 +28,15 @@ struct http_parser {
 	bool head_done : 1;  /* the header section is complete */
 	bool keep_alive : 1; /* the connection may carry another message after this one */
 	bool chunked : 1;
-	bool has_length : 1;
-	bool until_close : 1;     /* response: the body ends with the connection */
+	bool has_length : 1;  /* Content-Length frames the body; remaining begins as its value */
+	bool until_close : 1; /* response: the body ends with the connection */
 	bool expect_continue : 1; /* request: "Expect: 100-continue" */
 	uint8_t private_flags;
+	uint8_t informational; /* response: how many 1xx came before it; stops at 255 */
+	uint16_t words;        /* private: what a name or token may still turn out to be */
 	uint32_t header_bytes; /* of this message so far; more than 64 KiB is an error */
 	uint64_t remaining;    /* body bytes (or bytes of this chunk) still to come */
-	uint64_t body_bytes;   /* body bytes seen */
+	uint64_t body_bytes;   /* body bytes seen; of use once head_done */
 };
 
 /* Before each message. For a response, method is its request's. */
@@ -44,7 +46,9 @@ static inline void http_begin(struct http_parser *p, enum http_method method)
 }
 
 /* Feed bytes. *used is set to how many belong to this message. 1xx responses are consumed and the
- * parser goes on to the final response (`status` is the final one; informational counts them). */
+ * parser goes on to the final response (`status` is the final one; informational counts them). 101,
+ * which no request of ours asks for, is final: what follows it is not HTTP. Once a message ended or
+ * failed, the parser says so again and uses nothing until http_begin(). */
 enum http_event http_request_parse(struct http_parser *, const char *data, size_t length,
 				   size_t *used);
 enum http_event http_response_parse(struct http_parser *, const char *data, size_t length,
