@@ -9,4 +9,10 @@
 #error "Onager needs DPDK 21.11 or later"
 #endif
 
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+#define COMPAT_BONDING_MEMBER "slave"
+#else
+#define COMPAT_BONDING_MEMBER "member"
+#endif
+
 #endif
