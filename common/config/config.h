@@ -26,12 +26,11 @@ struct config_address { /* "100.64.12.155/24" */
 };
 
 struct config_port {
-	const char *name;
+	const char *name; /* unique; without blanks and . [ ] =, so that it fits into a path */
 	const char *device;
-	uint16_t *core; /* as the operating system numbers them; a core may be listed more than once
-			 */
+	uint16_t *core; /* as the operating system numbers them; one may be listed more than once */
 	unsigned cores;
-	struct config_address *address;
+	struct config_address *address; /* none only if no traffic uses the port */
 	unsigned addresses;
 	u128 gateway; /* valid when has_gateway */
 	bool has_gateway;
@@ -88,7 +87,8 @@ struct config_traffic {
 	struct ip_pool servers;
 	struct port_pool server_ports;
 	struct config_load load;
-	uint32_t requests_per_connection; /* CONFIG_UNLIMITED: until churned or drained */
+	uint32_t requests_per_connection; /* CONFIG_UNLIMITED: until churned or drained, or for a
+					   * server until the client closes */
 	uint64_t think_time;
 	uint64_t timeout;         /* for connect, and for each response: "5s" */
 	uint64_t idle_timeout;    /* server: idle connections are closed after; 0 never: "0s" */

@@ -165,6 +165,11 @@ const struct key key_table[] = {
 	 .help = "After so many requests a connection is closed; \"max\" or 0: it stays. Absent: "
 		 "1, or \"max\" "
 		 "when a think_time or both concurrency and cps are given."},
+	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_SERVER, .type = TYPE_REQUESTS,
+	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = CONFIG_UNLIMITED - 1,
+	 .standard = "max",
+	 .help = "A server closes a connection, with the last response, after so many requests; "
+		 "\"max\" or 0: when the client does."},
 	{TRAFFIC, .name = "think_time", .kinds = KIND_CLIENT, .type = TYPE_TIME,
 	 FIELD(config_traffic, think_time), .standard = "0s", .max = DAY,
 	 .help = "Pause between a response and the next request of its connection."},

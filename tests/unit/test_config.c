@@ -270,6 +270,7 @@ static void test_defaults_by_kind(void **state)
 	assert_int_equal(c.traffic[0].response.status, 200);
 	assert_int_equal(c.traffic[0].response.body_size, 1);
 	assert_int_equal(c.traffic[0].timeout, 5000000000);
+	assert_int_equal(c.traffic[0].requests_per_connection, CONFIG_UNLIMITED);
 	assert_true(c.port[0].address[0].address == 0x30000001);
 	config_free(&c);
 	load_client(&c, "http-server", "", ",\"response\": {\"status\": 204}");
