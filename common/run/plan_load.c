@@ -38,8 +38,6 @@ static uint64_t response_length(const struct config_traffic *client,
 {
 	uint64_t header = sizeof("HTTP/1.1 200 OK\r\n") - 1 + header_lines(&server->response);
 
-	if (server->kind == TCP_SERVER)
-		return server->response.body_size;
 	if (!strcmp(client->request.method, "HEAD"))
 		return header;
 	return header + server->response.body_size;
@@ -91,11 +89,15 @@ static void count_frames(struct frames *frames, const struct config *config,
 	uint64_t mss = client->tcp.mss ? client->tcp.mss : port->mtu - IP_TCP_HEADER;
 	bool separate_fin = server ? server->tcp.separate_fin : client->tcp.separate_fin;
 
-	*frames = (struct frames){.connection = 4, .assumed = !server};
+	*frames =
+		(struct frames){.connection = 4, .assumed = client->kind == HTTP_CLIENT && !server};
 	frames->connection += client->tcp.handshake_ack + separate_fin;
 	frames->connection_bytes = frames->connection * frame_bytes(port, 0);
 	add_message(frames, port, request_length(client), mss);
-	add_message(frames, port, server ? response_length(client, server) : 1, mss);
+	if (client->kind == TCP_CLIENT)
+		add_message(frames, port, client->response.body_size, mss);
+	else
+		add_message(frames, port, server ? response_length(client, server) : 1, mss);
 }
 
 static bool is_number(struct rate rate)

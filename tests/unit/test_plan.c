@@ -86,11 +86,11 @@ static void large_bodies_take_segments_and_acks(void **state)
 	(void)state;
 	made.traffic[1].kind = TCP_SERVER;
 	made.traffic[0].kind = TCP_CLIENT;
-	made.traffic[1].response.body_size = 1460;
+	made.traffic[0].response.body_size = 1460;
 	assert_int_equal(frames(), 6);
-	made.traffic[1].response.body_size = 1461;
+	made.traffic[0].response.body_size = 1461;
 	assert_int_equal(frames(), 7);
-	made.traffic[1].response.body_size = 14600;
+	made.traffic[0].response.body_size = 14600;
 	assert_int_equal(frames(), 6 + 9 + 4);
 	made.traffic[0].tcp.mss = 730;
 	assert_int_equal(frames(), 6 + 19 + 9);
