@@ -220,8 +220,7 @@ static int packet_parse(struct reader *reader, const uint8_t *block, uint32_t le
 	return 1;
 }
 
-/* A simple packet has neither interface nor time; how much was captured follows from the snaplen.
- */
+/* A simple packet names no interface and no time; the snaplen tells how much was captured. */
 static int simple_parse(struct reader *reader, const uint8_t *block, uint32_t length,
 			struct record *record)
 {
@@ -326,8 +325,7 @@ static int block_read(struct reader *reader, const uint8_t *block, struct record
 {
 	uint32_t type = reader_u32(reader, block), fixed = block_fixed(type), length;
 
-	reader->in_packet =
-		fixed >= SIMPLE_FIXED && type != BLOCK_SECTION && type != BLOCK_INTERFACE;
+	reader->in_packet = fixed && type != BLOCK_SECTION && type != BLOCK_INTERFACE;
 	reader->number += reader->in_packet;
 	if (type == BLOCK_SECTION && section_order(reader, block))
 		return -1;
