@@ -37,8 +37,7 @@ uint8_t conn_mss_index(struct stateful *s, uint16_t mss)
 struct conn *conn_open(struct stateful *s, struct entry *e, uint32_t hash, const struct tuple *t)
 {
 	struct traffic_level *level = &e->stats->level;
-	struct conn *c = table_add(&s->table, hash, t->local_be, t->peer_be, t->local_port_be,
-				   t->peer_port_be);
+	struct conn *c = table_add(&s->table, hash, t);
 
 	if (!c)
 		return NULL;
@@ -103,7 +102,7 @@ uint16_t *conn_requests(struct stateful *s, struct conn *c)
 
 void conn_abort(struct stateful *s, struct conn *c, int failed)
 {
-	output_rst(s, c);
+	output_bare(s, c, NULL, TCP_RST | TCP_ACK, c->snd_nxt);
 	conn_end(s, c, failed);
 }
 
@@ -148,7 +147,7 @@ void conn_close(struct stateful *s, struct conn *c, struct segment *seg)
 		return;
 	}
 	/* without a packet to write it into, the timer sends it as if it had been lost */
-	output_segment(s, c, seg, TCP_FIN | TCP_ACK, c->snd_nxt, NULL, 0, 0);
+	output_bare(s, c, seg, TCP_FIN | TCP_ACK, c->snd_nxt);
 	conn_fin_sent(s, c);
 	c->snd_nxt++;
 	c->flight++;
@@ -166,8 +165,7 @@ bool conn_send(struct stateful *s, struct conn *c, struct segment *seg, enum var
 	if (c->has_side || c->flight || !m->whole || m->length > conn_mss(s, c) ||
 	    (seg && m->length > seg->wnd))
 		return sender_send(s, c, seg, variant);
-	if (!output_segment(s, c, seg, TCP_ACK | TCP_PSH | (fin ? TCP_FIN : 0), c->snd_nxt, m, 0,
-			    m->length))
+	if (!output_whole(s, c, seg, TCP_ACK | TCP_PSH | (fin ? TCP_FIN : 0), m))
 		return false;
 	if (!e->client)
 		c->note = variant;

@@ -17,6 +17,7 @@
 
 #include "../common/base/require.h"
 #include "http.h"
+#include "tuple.h"
 
 enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tcp_in.c */
 		 CLOSED,
@@ -40,8 +41,7 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tc
 #define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
 
 struct conn {
-	uint32_t local_be, peer_be;
-	uint16_t local_port_be, peer_port_be;
+	struct tuple tuple;
 	uint32_t snd_nxt, rcv_nxt;
 	uint32_t time;
 	uint32_t state : 4;

@@ -2,8 +2,9 @@
 #ifndef STATEFUL_CORE_H
 #define STATEFUL_CORE_H
 
-#include <netinet/in.h>
+#include <arpa/inet.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_ether.h>
 #include <rte_ip.h>
 #include <rte_mbuf.h>
@@ -38,6 +39,9 @@ struct entry {
 	uint8_t scale;         /* our window scale */
 	bool client, http;
 	uint8_t number; /* of this entry in the engine */
+	/* the first range of our addresses and of our ports: nearly always the only one */
+	uint32_t local_first, local_count;
+	uint16_t port_first, port_last;
 	struct message message[VARIANT_COUNT];
 	uint32_t simple_max; /* longest message an ordinary exchange sends */
 	const struct config_traffic *config;
@@ -95,8 +99,7 @@ struct stateful {
 struct segment {
 	struct rx_burst *rx;
 	unsigned index;
-	uint32_t local_be, peer_be;
-	uint16_t local_port_be, peer_port_be;
+	struct tuple tuple;
 	uint32_t seq, ack;
 	uint32_t wnd;  /* as it stands in the header; scaled once the connection is known */
 	uint32_t len;  /* of the payload from seq on */
@@ -165,13 +168,21 @@ static inline uint64_t conn_elapsed(const struct stateful *s, const struct conn 
 
 /* output.c: segments out. All return false, with nothing changed, when there is no packet to write
  * into or no next hop yet. seg: the received segment whose packet may be turned round, or NULL. */
+/* SYN or SYN,ACK, by the state. */
+bool output_syn(struct stateful *, struct conn *, struct segment *seg, uint32_t seq);
+/* No payload. */
+bool output_bare(struct stateful *, struct conn *, struct segment *seg, uint8_t flags,
+		 uint32_t seq);
+bool output_ack(struct stateful *, struct conn *, struct segment *seg);
+/* A message that fits one segment, at snd_nxt. */
+bool output_whole(struct stateful *, struct conn *, struct segment *seg, uint8_t flags,
+		  const struct message *);
+/* Part of a message. */
 bool output_segment(struct stateful *, struct conn *, struct segment *seg, uint8_t flags,
 		    uint32_t seq, const struct message *, uint32_t offset, uint32_t len);
-bool output_ack(struct stateful *, struct conn *, struct segment *seg);
 /* RST for a segment that belongs to no connection, or the ACK that a TIME-WAIT socket would give to
  * a FIN. */
 void output_stateless(struct stateful *, struct entry *, const struct segment *seg);
-void output_rst(struct stateful *, struct conn *);
 
 /* conn.c: a connection's life, common to both sides. */
 struct conn *conn_open(struct stateful *, struct entry *, uint32_t hash, const struct tuple *);

@@ -33,8 +33,8 @@ static inline uint32_t load32(const char *data)
 	return word;
 }
 
-/* Are these 8 bytes (4, 2) `text`, a lower-case name? A name holds no byte below 0x20, so only
- * capital letters become lower-case ones. */
+/* Are these 8 (4) bytes `text` in any case? Text is lower-case letters; '-' only where a CR, which
+ * would be taken for it, cannot be: in names. */
 static inline bool is_text8(const char *data, const char *text)
 {
 	return (load64(data) | EACH(0x20u)) == load64(text);
@@ -55,39 +55,34 @@ static inline uint64_t bytes_equal(uint64_t word, uint8_t byte)
 	return bytes_below(word ^ EACH(byte), 1);
 }
 
-/* The first byte for which the word expression or the byte expression is true, or NULL. */
-#define FIND_FIRST(next, end, word_hits, byte_hits)                        \
-	do {                                                               \
-		for (; (end) - (next) >= 8; (next) += 8) {                 \
-			uint64_t word = load64(next), hits = (word_hits);  \
-                                                                           \
-			if (hits)                                          \
-				return (next) + __builtin_ctzll(hits) / 8; \
-		}                                                          \
-		for (; (next) < (end); (next)++) {                         \
-			uint8_t byte = (uint8_t) * (next);                 \
-                                                                           \
-			if (byte_hits)                                     \
-				return next;                               \
-		}                                                          \
-		return NULL;                                               \
-	} while (0)
+enum find { LINE_END, NAME_END, TARGET_END };
 
-static inline const char *line_end_find(const char *next, const char *end)
+/* Bits at the bytes of the word that are looked for; the lowest is right. */
+static inline uint64_t find_hits(uint64_t word, enum find what)
 {
-	FIND_FIRST(next, end, bytes_equal(word, '\n'), byte == '\n');
+	switch (what) {
+	case LINE_END:
+		return bytes_equal(word, '\n');
+	case NAME_END: /* a colon, or what is not visible */
+		return bytes_equal(word, ':') | bytes_below(word, 0x21) | (word & EACH(0x80u));
+	default: /* TARGET_END */
+		return bytes_below(word, 0x21);
+	}
 }
 
-static inline const char *name_end_find(const char *next, const char *end)
+static inline const char *find_first(const char *next, const char *end, enum find what)
 {
-	FIND_FIRST(next, end,
-		   bytes_equal(word, ':') | bytes_below(word, 0x21) | (word & EACH(0x80u)),
-		   byte == ':' || byte < 0x21 || byte >= 0x80);
-}
+	uint64_t hits;
 
-static inline const char *target_end_find(const char *next, const char *end)
-{
-	FIND_FIRST(next, end, bytes_below(word, 0x21), byte < 0x21);
+	for (; end - next >= 8; next += 8) {
+		hits = find_hits(load64(next), what);
+		if (hits)
+			return next + __builtin_ctzll(hits) / 8;
+	}
+	for (; next < end; next++)
+		if (find_hits((uint8_t)*next, what) & 0x80)
+			return next;
+	return NULL;
 }
 
 /* Behind the line that has to end here, or NULL. */
@@ -101,7 +96,7 @@ static inline const char *line_over(const char *next, const char *end)
 /* Behind the line that ends somewhere from here on, or NULL. */
 static inline const char *line_skip(const char *next, const char *end)
 {
-	next = line_end_find(next, end);
+	next = find_first(next, end, LINE_END);
 	return next ? next + 1 : NULL;
 }
 
@@ -135,7 +130,8 @@ static const char *connection_quick(struct http_parser *p, const char *next, con
 		p->private_flags |= FLAG_CLOSE;
 		return line_over(next + 5, end);
 	}
-	if (end - next > 10 && is_text8(next, "keep-ali") && is_text4(next + 6, "live")) {
+	if (end - next > 10 && is_text4(next, "keep") && next[4] == '-' &&
+	    is_text4(next + 5, "aliv") && (next[9] | 0x20) == 'e') {
 		p->private_flags |= FLAG_KEEP_ALIVE;
 		return line_over(next + 10, end);
 	}
@@ -155,7 +151,7 @@ static const char *transfer_quick(struct http_parser *p, const char *next, const
 /* Behind the header line, or NULL. */
 static inline const char *field_quick(struct http_parser *p, const char *line, const char *end)
 {
-	const char *colon = name_end_find(line, end);
+	const char *colon = find_first(line, end, NAME_END);
 
 	if (!colon || *colon != ':' || colon == line)
 		return NULL;
@@ -224,7 +220,7 @@ static inline const char *request_line_quick(struct http_parser *p, const char *
 			return NULL;
 		target = line + 5;
 	}
-	blank = target_end_find(target, end);
+	blank = find_first(target, end, TARGET_END);
 	if (!blank || blank == target || *blank != ' ' ||
 	    end - blank <= (ptrdiff_t)strlen(" HTTP/1.1") || !version_quick(p, blank + 1))
 		return NULL;

@@ -17,24 +17,16 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 	const struct rte_tcp_hdr *tcp =
 		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_tcp_hdr *, view->l4);
 
-	*seg = (struct segment){
-		.rx = rx,
-		.index = i,
-		.local_be = ip->dst_addr,
-		.peer_be = ip->src_addr,
-		.local_port_be = tcp->dst_port,
-		.peer_port_be = tcp->src_port,
-		.seq = rte_be_to_cpu_32(tcp->sent_seq),
-		.ack = rte_be_to_cpu_32(tcp->recv_ack),
-		.wnd = rte_be_to_cpu_16(tcp->rx_win),
-		.len = view->payload_len,
-		.flags = tcp->tcp_flags,
-	};
-}
-
-static inline uint32_t segment_hash(const struct segment *seg)
-{
-	return table_hash(seg->local_be, seg->peer_be, seg->local_port_be, seg->peer_port_be);
+	seg->rx = rx;
+	seg->index = i;
+	seg->tuple = (struct tuple){ip->dst_addr, ip->src_addr, tcp->dst_port, tcp->src_port};
+	seg->seq = ntohl(tcp->sent_seq);
+	seg->ack = ntohl(tcp->recv_ack);
+	seg->wnd = ntohs(tcp->rx_win);
+	seg->len = view->payload_len;
+	seg->skip = 0;
+	seg->flags = tcp->tcp_flags;
+	seg->ack_now = false;
 }
 
 struct options {
@@ -76,34 +68,44 @@ static void conn_take_options(struct stateful *s, struct conn *c, const struct s
 	c->rcv_nxt = seg->seq + 1;
 }
 
-static bool address_is_own(const struct stateful *s, uint32_t address_be)
+static bool address_is_local(const struct entry *e, uint32_t address)
 {
-	uint32_t address = rte_be_to_cpu_32(address_be);
+	const struct ip_pool *pool = e->client ? &e->config->clients : &e->config->servers;
 
+	return address - e->local_first < e->local_count ||
+	       (pool->ranges > 1 && ip_pool_contains(pool, address));
+}
+
+static bool port_is_local(const struct entry *e, uint16_t port)
+{
+	const struct port_pool *pool =
+		e->client ? &e->config->client_ports : &e->config->server_ports;
+
+	return (port >= e->port_first && port <= e->port_last) ||
+	       (pool->ranges > 1 && port_pool_contains(pool, port));
+}
+
+static bool address_is_own(const struct stateful *s, uint32_t address)
+{
 	for (unsigned i = 0; i < s->port->addresses; i++)
 		if (s->port->address[i].address == address)
 			return true;
 	for (unsigned i = 0; i < s->entries; i++)
-		if (ip_pool_contains(s->entry[i].client ? &s->entry[i].config->clients
-							: &s->entry[i].config->servers,
-				     address))
+		if (address_is_local(&s->entry[i], address))
 			return true;
 	return false;
 }
 
-/* The entry that owns a local address and port, or NULL. */
+/* The entry that owns the segment's local address and port, or NULL. */
 static struct entry *entry_of(struct stateful *s, const struct segment *seg, bool client)
 {
-	uint32_t address = rte_be_to_cpu_32(seg->local_be);
-	uint16_t port = rte_be_to_cpu_16(seg->local_port_be);
+	uint32_t address = ntohl(seg->tuple.local_be);
+	uint16_t port = ntohs(seg->tuple.local_port_be);
 
 	for (unsigned i = 0; i < s->entries; i++) {
 		struct entry *e = &s->entry[i];
-		const struct config_traffic *t = e->config;
 
-		if (e->client == client &&
-		    ip_pool_contains(client ? &t->clients : &t->servers, address) &&
-		    port_pool_contains(client ? &t->client_ports : &t->server_ports, port))
+		if (e->client == client && address_is_local(e, address) && port_is_local(e, port))
 			return e;
 	}
 	return NULL;
@@ -118,7 +120,7 @@ static void input_stray(struct stateful *s, struct segment *seg)
 		e = entry_of(s, seg, false);
 	if (e)
 		segment_refuse(seg, DROP_TCP_NO_CONN);
-	else if (address_is_own(s, seg->local_be))
+	else if (address_is_own(s, ntohl(seg->tuple.local_be)))
 		segment_refuse(seg, DROP_TCP_NO_PORT);
 	else
 		segment_refuse(seg, DROP_IP_NOT_MINE);
@@ -130,8 +132,6 @@ static void input_stray(struct stateful *s, struct segment *seg)
 static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 {
 	struct entry *e = entry_of(s, seg, false);
-	const struct tuple tuple = {seg->local_be, seg->peer_be, seg->local_port_be,
-				    seg->peer_port_be};
 	struct options options;
 	struct conn *c;
 
@@ -140,7 +140,7 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		return;
 	}
 	if (e->config->clients.ranges &&
-	    !ip_pool_contains(&e->config->clients, rte_be_to_cpu_32(seg->peer_be))) {
+	    !ip_pool_contains(&e->config->clients, ntohl(seg->tuple.peer_be))) {
 		segment_refuse(seg, DROP_TCP_CLIENT);
 		return;
 	}
@@ -148,14 +148,14 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		segment_refuse(seg, DROP_TCP_BAD);
 		return;
 	}
-	c = conn_open(s, e, hash, &tuple);
+	c = conn_open(s, e, hash, &seg->tuple);
 	if (!c) {
 		segment_refuse(seg, DROP_TCP_TABLE_FULL);
 		return;
 	}
 	conn_take_options(s, c, seg, &options);
 	if (!s->nexthop->has_gateway)
-		nexthop_learn(s->nexthop, seg->peer_be,
+		nexthop_learn(s->nexthop, seg->tuple.peer_be,
 			      rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
 				      ->src_addr.addr_bytes);
 	c->state = SYN_RECEIVED;
@@ -164,7 +164,7 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 	else
 		c->requests = CONN_UNLIMITED;
 	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
-	output_segment(s, c, seg, TCP_SYN | TCP_ACK, c->snd_nxt, NULL, 0, 0);
+	output_syn(s, c, seg, c->snd_nxt);
 	c->snd_nxt++;
 	c->flight = 1;
 	conn_arm_rtx(s, c);
@@ -224,7 +224,7 @@ static void input_old(struct stateful *s, struct conn *c, struct segment *seg)
 		/* our SYN,ACK was lost, or is late: send it again rather than wait for the timer */
 		segment_refuse(seg, DROP_TCP_OLD_DATA);
 		s->counters->value[COUNTER_SYN_RT]++;
-		output_segment(s, c, seg, TCP_SYN | TCP_ACK, c->snd_nxt - 1, NULL, 0, 0);
+		output_syn(s, c, seg, c->snd_nxt - 1);
 		return;
 	}
 	input_challenge(s, c, seg,
@@ -397,63 +397,52 @@ static void input_synchronized(struct stateful *s, struct conn *c, struct segmen
 		input_fin(s, c, seg);
 }
 
-static void input_segment(struct stateful *s, struct rx_burst *rx, unsigned i, uint32_t hash,
-			  uint32_t guess)
+static inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
+				 uint32_t guess)
 {
-	struct segment seg;
-	struct conn *c;
 	uint32_t number = guess;
+	struct conn *c;
 
-	segment_read(&seg, rx, i);
-	c = guess == TABLE_NONE ? NULL : &s->table.conn[guess];
-	if (!c || c->state == CLOSED || c->local_be != seg.local_be || c->peer_be != seg.peer_be ||
-	    c->local_port_be != seg.local_port_be || c->peer_port_be != seg.peer_port_be)
-		number = table_find(&s->table, hash, seg.local_be, seg.peer_be, seg.local_port_be,
-				    seg.peer_port_be);
+	if (guess == TABLE_NONE || s->table.conn[guess].state == CLOSED ||
+	    !tuple_equal(&s->table.conn[guess].tuple, &seg->tuple))
+		number = table_find(&s->table, hash, &seg->tuple);
 	if (number == TABLE_NONE) {
-		input_listen(s, &seg, hash);
+		input_listen(s, seg, hash);
 		return;
 	}
 	c = &s->table.conn[number];
-	conn_entry(s, c)->stats->level.bits_rx += (uint64_t)rx->pkt[i]->pkt_len * 8;
+	conn_entry(s, c)->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
 	if (c->state == SYN_SENT)
-		input_syn_sent(s, c, &seg);
+		input_syn_sent(s, c, seg);
 	else
-		input_synchronized(s, c, &seg);
-	if (c->state != CLOSED && seg.ack_now)
-		output_ack(s, c, &seg);
-	if (c->state != CLOSED && c->has_side)
+		input_synchronized(s, c, seg);
+	if (c->state == CLOSED)
+		return;
+	if (seg->ack_now)
+		output_ack(s, c, seg);
+	if (c->has_side)
 		sender_release(s, c);
-}
-
-static void count_flags(struct stateful *s, const struct rx_burst *rx)
-{
-	uint64_t *value = s->counters->value;
-
-	for (unsigned i = 0; i < rx->count; i++) {
-		uint8_t flags = rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_tcp_hdr *,
-							rx->view[i].l4)
-					->tcp_flags;
-
-		value[COUNTER_SYN_RX] += !!(flags & TCP_SYN);
-		value[COUNTER_FIN_RX] += !!(flags & TCP_FIN);
-		value[COUNTER_RST_RX] += !!(flags & TCP_RST);
-	}
 }
 
 void input_burst(struct stateful *s, struct rx_burst *rx)
 {
+	struct segment seg[RX_BURST_MAX];
 	uint32_t hash[RX_BURST_MAX], guess[RX_BURST_MAX];
-	struct segment seg;
+	uint64_t syn = 0, fin = 0, rst = 0;
 
 	for (unsigned i = 0; i < rx->count; i++) {
-		segment_read(&seg, rx, i);
-		hash[i] = segment_hash(&seg);
+		segment_read(&seg[i], rx, i);
+		hash[i] = table_hash(&seg[i].tuple);
 		table_prefetch_index(&s->table, hash[i]);
+		fin += seg[i].flags & TCP_FIN;
+		syn += seg[i].flags & TCP_SYN;
+		rst += seg[i].flags & TCP_RST;
 	}
-	count_flags(s, rx);
+	s->counters->value[COUNTER_FIN_RX] += fin / TCP_FIN;
+	s->counters->value[COUNTER_SYN_RX] += syn / TCP_SYN;
+	s->counters->value[COUNTER_RST_RX] += rst / TCP_RST;
 	for (unsigned i = 0; i < rx->count; i++)
 		guess[i] = table_guess(&s->table, hash[i]);
 	for (unsigned i = 0; i < rx->count; i++)
-		input_segment(s, rx, i, hash[i], guess[i]);
+		input_segment(s, &seg[i], hash[i], guess[i]);
 }

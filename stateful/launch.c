@@ -56,9 +56,8 @@ static bool tuple_next(struct stateful *s, struct entry *e, struct tuple *t, uin
 		if (steer_owner4(s->steer, t->peer_be, t->local_be, t->peer_port_be,
 				 t->local_port_be) != s->worker)
 			continue;
-		*hash = table_hash(t->local_be, t->peer_be, t->local_port_be, t->peer_port_be);
-		if (table_find(&s->table, *hash, t->local_be, t->peer_be, t->local_port_be,
-			       t->peer_port_be) == TABLE_NONE)
+		*hash = table_hash(t);
+		if (table_find(&s->table, *hash, t) == TABLE_NONE)
 			return true;
 	}
 	return false;
@@ -90,7 +89,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 			      ? (uint16_t)e->config->requests_per_connection
 			      : CONN_UNLIMITED;
 	/* without a packet to write it into, or a next hop yet, the SYN is sent by the timer */
-	output_segment(s, c, NULL, TCP_SYN, c->snd_nxt, NULL, 0, 0);
+	output_syn(s, c, NULL, c->snd_nxt);
 	c->snd_nxt++;
 	c->flight = 1;
 	conn_arm_rtx(s, c);

@@ -1,57 +1,83 @@
 /* Segments out.
  *
- * A segment is the entry's header template, copied whole, with the fields that differ written over
- * it, and the payload behind. Checksums are sums of the constant part, known beforehand, and of
- * what was written over it; a message that fits one segment brings its own sum. Where a received
- * packet is turned round, its buffer is used: the packet's header line is in the cache already, and
- * no pool is asked. */
+ * A segment is the entry's header template, copied as one cache line, with the fields that differ
+ * written over it, and the payload behind. Checksums are sums of the constant part, known
+ * beforehand, and of what was written over it; a message that fits one segment brings its own sum.
+ * Where a received packet is turned round, its buffer is used: its header line is in the cache
+ * already, and no pool is asked.
+ *
+ * The body is inlined three times - bare, a whole message, anything else - since the first two are
+ * nearly all segments of a run and need less than half of it. */
 #include "core.h"
 
 #include <string.h>
 
-struct frame {
-	struct rte_mbuf *m;
-	uint8_t mac[6]; /* next hop */
+#define always_inline static inline __attribute__((always_inline))
+
+#define IP_BYTES  sizeof(struct rte_ipv4_hdr)
+#define TCP_BYTES sizeof(struct rte_tcp_hdr)
+
+struct mac { /* in registers: between reading a packet's source address and overwriting it */
+	uint32_t low;
+	uint16_t high;
 };
 
+struct frame {
+	struct rte_mbuf *m;
+	struct mac mac; /* next hop */
+};
+
+always_inline struct mac mac_load(const uint8_t *from)
+{
+	struct mac mac;
+
+	memcpy(&mac.low, from, sizeof(mac.low));
+	memcpy(&mac.high, from + sizeof(mac.low), sizeof(mac.high));
+	return mac;
+}
+
+/* The next hop: the gateway if there is one, else where the segment came from, else the neighbor by
+ * address. False: it is not known yet. */
+always_inline bool frame_route(struct stateful *s, const struct conn *c, const struct rte_mbuf *in,
+			       uint32_t peer_be, struct mac *to)
+{
+	const uint8_t *mac;
+
+	if (likely(s->nexthop->has_gateway))
+		mac = s->nexthop->gateway;
+	else if (in)
+		mac = rte_pktmbuf_mtod(in, const struct rte_ether_hdr *)->src_addr.addr_bytes;
+	else if (c && c->has_side && table_side(&s->table, c)->has_mac)
+		mac = table_side(&s->table, c)->mac;
+	else
+		mac = nexthop_mac(s->nexthop, peer_be);
+	if (!mac)
+		return false;
+	*to = mac_load(mac);
+	return true;
+}
+
 /* A received packet can be written over when it is ours alone, in one piece, and has room. */
-static inline bool mbuf_reusable(const struct rte_mbuf *m, uint32_t length)
+always_inline bool mbuf_reusable(const struct rte_mbuf *m, uint32_t length)
 {
 	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) &&
 	       (uint32_t)(m->buf_len - m->data_off) >= RTE_MAX(length, (uint32_t)TEMPLATE_MAX);
 }
 
-/* The next hop: the gateway if there is one, else where seg came from, else the neighbor by
- * address. */
-static inline const uint8_t *frame_mac(struct stateful *s, const struct conn *c,
-				       const struct segment *seg, uint32_t peer_be)
-{
-	if (s->nexthop->has_gateway)
-		return s->nexthop->gateway;
-	if (seg && segment_mbuf(seg))
-		return rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
-			->src_addr.addr_bytes;
-	if (c && c->has_side && table_side(&s->table, c)->has_mac)
-		return table_side(&s->table, c)->mac;
-	return nexthop_mac(s->nexthop, peer_be);
-}
-
-/* A packet to write a frame of `length` into: the received one unless it is refused (then it stays
- * for the drop sample), or a blank one. */
-static inline bool frame_take(struct stateful *s, const struct conn *c, const struct segment *seg,
+/* A packet to write a frame of `length` into, and where it goes: the received one unless it is
+ * refused (then it stays for the drop sample), or a blank one. */
+always_inline bool frame_take(struct stateful *s, const struct conn *c, const struct segment *seg,
 			      uint32_t peer_be, uint32_t length, struct frame *frame)
 {
 	struct rte_mbuf *in = seg ? segment_mbuf(seg) : NULL;
-	const uint8_t *mac = frame_mac(s, c, seg, peer_be);
 
-	if (!mac)
+	if (!frame_route(s, c, in, peer_be, &frame->mac))
 		return false;
-	memcpy(frame->mac, mac, sizeof(frame->mac));
 	if (in && seg->rx->reason[seg->index] == DROP_NONE && mbuf_reusable(in, length))
 		frame->m = rx_take(seg->rx, seg->index);
 	else
 		frame->m = tx_new(s->tx);
-	if (!frame->m)
+	if (unlikely(!frame->m))
 		return false;
 	frame->m->data_len = (uint16_t)length;
 	frame->m->pkt_len = length;
@@ -59,90 +85,68 @@ static inline bool frame_take(struct stateful *s, const struct conn *c, const st
 	return true;
 }
 
-struct fields { /* what differs from segment to segment, network order */
-	uint32_t local_be, peer_be;
-	uint16_t local_port_be, peer_port_be;
-	uint32_t seq_be, ack_be;
-	uint16_t window_be;
-	uint8_t flags, header_len; /* of TCP, with options */
+struct fields { /* what differs from segment to segment, in host order but for the tuple */
+	const struct tuple *tuple;
+	uint32_t seq, ack;
+	uint16_t window;
+	uint8_t flags, options; /* bytes of options */
 };
 
-static inline void frame_offload(const struct stateful *s, struct rte_mbuf *m,
-				 struct rte_ipv4_hdr *ip, struct rte_tcp_hdr *tcp, uint32_t pseudo)
+static void frame_offload(const struct stateful *s, struct rte_mbuf *m, struct rte_ipv4_hdr *ip,
+			  struct rte_tcp_hdr *tcp, uint64_t pseudo)
 {
 	ip->hdr_checksum = 0;
 	tcp->cksum = checksum_fold(pseudo);
 	m->l2_len = s->l2_len;
-	m->l3_len = sizeof(*ip);
+	m->l3_len = IP_BYTES;
 	m->l4_len = tcp->data_off >> 2;
 	m->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM;
 }
 
-/* Options and payload are in place; payload_sum covers both. */
-static inline void frame_header(const struct stateful *s, const struct entry *e,
-				const struct frame *frame, const struct fields *f,
-				uint64_t payload_sum)
+/* Write the headers before options and payload, whose sum is given, and queue the packet. */
+always_inline void frame_send(struct stateful *s, struct entry *e, const struct frame *frame,
+			      const struct fields *f, uint64_t payload_sum)
 {
-	char *start = rte_pktmbuf_mtod(frame->m, char *);
+	uint8_t *start = rte_pktmbuf_mtod(frame->m, uint8_t *);
 	struct rte_ipv4_hdr *ip = (void *)(start + s->l2_len);
 	struct rte_tcp_hdr *tcp = (void *)(ip + 1);
-	uint16_t l4_len = (uint16_t)(frame->m->data_len - s->l2_len - sizeof(*ip));
-	uint64_t addresses = (uint64_t)f->local_be + f->peer_be;
-	uint64_t pseudo = addresses + rte_cpu_to_be_16(IPPROTO_TCP) + rte_cpu_to_be_16(l4_len);
-	uint32_t ports = (uint32_t)f->peer_port_be << 16 | f->local_port_be;
-	uint16_t offset_flags = (uint16_t)(f->flags << 8 | f->header_len << 2);
+	uint16_t total = htons((uint16_t)(frame->m->data_len - s->l2_len));
+	uint16_t l4_len = htons((uint16_t)(frame->m->data_len - s->l2_len - IP_BYTES));
+	uint64_t addresses = (uint64_t)f->tuple->local_be + f->tuple->peer_be;
+	uint64_t pseudo = addresses + htons(IPPROTO_TCP) + l4_len;
+	uint32_t ports = (uint32_t)f->tuple->peer_port_be << 16 | f->tuple->local_port_be;
+	uint32_t seq = htonl(f->seq), ack = htonl(f->ack);
+	uint32_t rest = (uint32_t)htons(f->window) << 16 | (uint32_t)f->flags << 8 |
+			(uint32_t)(TCP_BYTES + f->options) << 2;
+	uint64_t *count = s->counters->value;
 
-	memcpy(start, frame->mac, sizeof(frame->mac));
-	ip->total_length = rte_cpu_to_be_16((uint16_t)(l4_len + sizeof(*ip)));
-	ip->src_addr = f->local_be;
-	ip->dst_addr = f->peer_be;
+	memcpy(start, &frame->mac.low, sizeof(frame->mac.low));
+	memcpy(start + sizeof(frame->mac.low), &frame->mac.high, sizeof(frame->mac.high));
+	ip->total_length = total;
+	ip->src_addr = f->tuple->local_be;
+	ip->dst_addr = f->tuple->peer_be;
 	memcpy(&tcp->src_port, &ports, sizeof(ports));
-	tcp->sent_seq = f->seq_be;
-	tcp->recv_ack = f->ack_be;
-	memcpy(&tcp->data_off, &offset_flags, sizeof(offset_flags));
-	tcp->rx_win = f->window_be;
-	if (s->offload) {
-		frame_offload(s, frame->m, ip, tcp, checksum_fold(pseudo));
-		return;
+	tcp->sent_seq = seq;
+	tcp->recv_ack = ack;
+	memcpy(&tcp->data_off, &rest, sizeof(rest));
+	if (unlikely(s->offload)) {
+		frame_offload(s, frame->m, ip, tcp, pseudo);
+	} else {
+		ip->hdr_checksum = (uint16_t)~checksum_fold(e->ip_sum + addresses + total);
+		tcp->cksum =
+			(uint16_t)~checksum_fold(pseudo + ports + seq + ack + rest + payload_sum);
 	}
-	ip->hdr_checksum = (uint16_t)~checksum_fold(e->ip_sum + addresses + ip->total_length);
-	tcp->cksum = (uint16_t)~checksum_fold(pseudo + ports + f->seq_be + f->ack_be +
-					      offset_flags + f->window_be + payload_sum);
-}
-
-static inline void frame_count(struct stateful *s, struct entry *e, const struct frame *frame,
-			       uint8_t flags)
-{
-	s->counters->value[COUNTER_TCP_TX]++;
-	if (flags & TCP_SYN)
-		s->counters->value[COUNTER_SYN_TX]++;
-	if (flags & TCP_FIN)
-		s->counters->value[COUNTER_FIN_TX]++;
-	if (flags & TCP_RST)
-		s->counters->value[COUNTER_RST_TX]++;
+	count[COUNTER_TCP_TX]++;
+	count[COUNTER_FIN_TX] += f->flags & TCP_FIN;
+	if (f->flags & (TCP_SYN | TCP_RST))
+		count[f->flags & TCP_SYN ? COUNTER_SYN_TX : COUNTER_RST_TX]++;
 	e->stats->level.bits_tx += (uint64_t)frame->m->data_len * 8;
-}
-
-static inline struct fields conn_fields(const struct entry *e, const struct conn *c, uint8_t flags,
-					uint32_t seq)
-{
-	return (struct fields){
-		.local_be = c->local_be,
-		.peer_be = c->peer_be,
-		.local_port_be = c->local_port_be,
-		.peer_port_be = c->peer_port_be,
-		.seq_be = rte_cpu_to_be_32(seq),
-		.ack_be = flags & TCP_ACK ? rte_cpu_to_be_32(c->rcv_nxt) : 0,
-		.window_be = rte_cpu_to_be_16(
-			flags & TCP_SYN || c->scale == CONN_NO_SCALE ? e->window_plain : e->window),
-		.flags = flags,
-		.header_len = sizeof(struct rte_tcp_hdr),
-	};
+	tx_push(s->tx, frame->m);
 }
 
 /* MSS, and window scale when we open or the peer offered it (RFC 9293 3.7.1, RFC 7323 2.2). */
-static uint8_t write_syn_options(const struct entry *e, const struct conn *c, uint8_t flags,
-				 char *to)
+always_inline uint8_t write_syn_options(const struct entry *e, const struct conn *c, uint8_t flags,
+					uint8_t *to)
 {
 	const uint8_t options[8] = {2, 4,       (uint8_t)(e->mss >> 8), (uint8_t)e->mss, 1, 3,
 				    3, e->scale};
@@ -152,53 +156,77 @@ static uint8_t write_syn_options(const struct entry *e, const struct conn *c, ui
 	return scale ? 8 : 4;
 }
 
-bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
-		    uint32_t seq, const struct message *message, uint32_t offset, uint32_t len)
+always_inline bool output(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+			  uint32_t seq, const struct message *message, uint32_t offset,
+			  uint32_t len)
 {
 	struct entry *e = conn_entry(s, c);
-	struct fields fields = conn_fields(e, c, flags, seq);
-	uint32_t headers = s->l2_len + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr);
+	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
+	struct fields fields = {.tuple = &c->tuple,
+				.seq = seq,
+				.ack = flags & TCP_ACK ? c->rcv_nxt : 0,
+				.window = c->scale == CONN_NO_SCALE ? e->window_plain : e->window,
+				.flags = flags};
 	uint64_t sum = 0;
 	struct frame frame;
-	char *payload;
+	uint8_t *start;
 
-	if (!frame_take(s, c, seg, c->peer_be, headers + 8 + len, &frame))
+	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + len, &frame))
 		return false;
-	frame.m->data_len = (uint16_t)(headers + len);
-	payload = rte_pktmbuf_mtod(frame.m, char *);
-	memcpy(payload, e->header, TEMPLATE_MAX);
-	payload += headers;
+	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
+	memcpy(start, e->header, TEMPLATE_MAX);
 	if (flags & TCP_SYN) {
-		uint8_t options = write_syn_options(e, c, flags, payload);
-
-		fields.header_len += options;
-		frame.m->data_len = (uint16_t)(headers + options);
-		sum = checksum_sum(payload, options);
-	} else if (len) {
-		message_write(message, offset, payload, len);
-		if (!s->offload)
-			sum = message->whole && len == message->length ? message->whole_sum
-								       : checksum_sum(payload, len);
+		fields.options = write_syn_options(e, c, flags, start + headers);
+		fields.window = e->window_plain;
+		frame.m->data_len = (uint16_t)(headers + fields.options);
+		frame.m->pkt_len = frame.m->data_len;
+		sum = checksum_sum(start + headers, fields.options);
+	} else if (message && len) {
+		message_write(message, offset, (char *)start + headers, len);
+		if (message->whole && len == message->length)
+			sum = message->whole_sum;
+		else if (!s->offload)
+			sum = checksum_sum(start + headers, len);
 	}
-	frame.m->pkt_len = frame.m->data_len;
-	frame_header(s, e, &frame, &fields, sum);
-	frame_count(s, e, &frame, flags);
-	tx_push(s->tx, frame.m);
+	frame_send(s, e, &frame, &fields, sum);
 	if (seg && flags & TCP_ACK)
 		seg->ack_now = false;
 	return true;
+}
+
+bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+		    uint32_t seq, const struct message *message, uint32_t offset, uint32_t len)
+{
+	return output(s, c, seg, flags, seq, message, offset, len);
+}
+
+bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
+{
+	return output(s, c, seg, c->state == SYN_SENT ? TCP_SYN : TCP_SYN | TCP_ACK, seq, NULL, 0,
+		      0);
+}
+
+bool output_whole(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+		  const struct message *message)
+{
+	if (!message->length)
+		return output(s, c, seg, flags & (uint8_t)~TCP_SYN, c->snd_nxt, NULL, 0, 0);
+	require(message->whole);
+	return output(s, c, seg, flags & (uint8_t)~TCP_SYN, c->snd_nxt, message, 0,
+		      message->length);
+}
+
+bool output_bare(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+		 uint32_t seq)
+{
+	return output(s, c, seg, flags & (uint8_t)~TCP_SYN, seq, NULL, 0, 0);
 }
 
 bool output_ack(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	uint32_t seq = c->has_side ? table_side(&s->table, c)->snd_max : c->snd_nxt;
 
-	return output_segment(s, c, seg, TCP_ACK, seq, NULL, 0, 0);
-}
-
-void output_rst(struct stateful *s, struct conn *c)
-{
-	output_segment(s, c, NULL, TCP_RST | TCP_ACK, c->snd_nxt, NULL, 0, 0);
+	return output_bare(s, c, seg, TCP_ACK, seq);
 }
 
 /* RFC 9293 section 3.10.7.1 (segment for a closed connection). A FIN is acknowledged instead: our
@@ -207,25 +235,19 @@ void output_rst(struct stateful *s, struct conn *c)
 void output_stateless(struct stateful *s, struct entry *e, const struct segment *seg)
 {
 	bool fin = (seg->flags & (TCP_FIN | TCP_ACK)) == (TCP_FIN | TCP_ACK);
-	uint32_t length = s->l2_len + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_tcp_hdr);
-	uint32_t end = seg->seq + seg->len + !!(seg->flags & TCP_SYN) + !!(seg->flags & TCP_FIN);
+	uint32_t length = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
+	struct fields f = {.tuple = &seg->tuple, .window = e->window_plain};
 	struct frame frame;
-	struct fields f = {.local_be = seg->local_be,
-			   .peer_be = seg->peer_be,
-			   .local_port_be = seg->local_port_be,
-			   .peer_port_be = seg->peer_port_be,
-			   .window_be = rte_cpu_to_be_16(e->window_plain),
-			   .header_len = sizeof(struct rte_tcp_hdr)};
 
-	if (!frame_take(s, NULL, seg, seg->peer_be, length, &frame))
+	if (!frame_take(s, NULL, seg, seg->tuple.peer_be, length, &frame))
 		return;
-	memcpy(rte_pktmbuf_mtod(frame.m, char *), e->header, length);
+	memcpy(rte_pktmbuf_mtod(frame.m, char *), e->header, TEMPLATE_MAX);
 	f.flags = fin ? TCP_ACK : seg->flags & TCP_ACK ? TCP_RST : TCP_RST | TCP_ACK;
-	f.seq_be = seg->flags & TCP_ACK ? rte_cpu_to_be_32(seg->ack) : 0;
-	f.ack_be = f.flags & TCP_ACK ? rte_cpu_to_be_32(end) : 0;
-	frame_header(s, e, &frame, &f, 0);
-	frame_count(s, e, &frame, f.flags);
+	if (seg->flags & TCP_ACK)
+		f.seq = seg->ack;
+	if (f.flags & TCP_ACK)
+		f.ack = seg->seq + seg->len + !!(seg->flags & TCP_SYN) + !!(seg->flags & TCP_FIN);
 	if (fin)
 		s->counters->value[COUNTER_ACK_RT]++;
-	tx_push(s->tx, frame.m);
+	frame_send(s, e, &frame, &f, 0);
 }

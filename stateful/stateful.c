@@ -111,24 +111,24 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 static void entry_header(struct stateful *s, struct entry *e, const struct stateful_setup *setup)
 {
 	struct rte_ether_hdr *ether = (void *)e->header;
-	uint8_t *at = (uint8_t *)&ether->ether_type;
+	uint8_t *at = e->header + 2 * RTE_ETHER_ADDR_LEN;
 	struct rte_ipv4_hdr *ip;
 
 	memcpy(ether->src_addr.addr_bytes, setup->mac, sizeof(setup->mac));
 	for (unsigned i = 0; i < s->port->vlans; i++) {
-		uint16_t type = rte_cpu_to_be_16(s->port->vlans == 2 && !i ? RTE_ETHER_TYPE_QINQ
-									   : RTE_ETHER_TYPE_VLAN);
-		uint16_t tag = rte_cpu_to_be_16(s->port->vlan[i]);
+		uint16_t type = htons(s->port->vlans == 2 && !i ? RTE_ETHER_TYPE_QINQ
+								: RTE_ETHER_TYPE_VLAN);
+		uint16_t tag = htons(s->port->vlan[i]);
 
 		memcpy(at, &type, sizeof(type));
 		memcpy(at + 2, &tag, sizeof(tag));
 		at += 4;
 	}
-	*(uint16_t *)at = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+	*(uint16_t *)at = htons(RTE_ETHER_TYPE_IPV4);
 	ip = (void *)(e->header + s->l2_len);
 	*ip = (struct rte_ipv4_hdr){.version_ihl = RTE_IPV4_VHL_DEF,
 				    .type_of_service = s->port->tos,
-				    .fragment_offset = rte_cpu_to_be_16(RTE_IPV4_HDR_DF_FLAG),
+				    .fragment_offset = htons(RTE_IPV4_HDR_DF_FLAG),
 				    .time_to_live = 64,
 				    .next_proto_id = IPPROTO_TCP};
 	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
@@ -162,6 +162,18 @@ static void entry_load(struct stateful *s, struct entry *e)
 	e->paced = entry_is_paced(e->config);
 }
 
+static void entry_local(struct entry *e)
+{
+	const struct ip_range *range = (e->client ? e->config->clients : e->config->servers).range;
+	const struct port_range *port =
+		(e->client ? e->config->client_ports : e->config->server_ports).range;
+
+	e->local_first = (uint32_t)range->first;
+	e->local_count = (uint32_t)RTE_MIN(range->count, (u128)UINT32_MAX);
+	e->port_first = port->first;
+	e->port_last = port->last;
+}
+
 static int entry_init(struct stateful *s, struct entry *e, const struct config_traffic *t,
 		      const struct stateful_setup *setup, struct arena *arena)
 {
@@ -184,6 +196,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	for (enum variant v = 0; v < VARIANT_COUNT; v++)
 		e->simple_max = RTE_MAX(e->simple_max, e->message[v].length);
 	e->simple_max = RTE_MIN(e->simple_max, e->mss);
+	entry_local(e);
 	if (!e->client)
 		return 0;
 	entry_load(s, e);

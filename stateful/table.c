@@ -116,15 +116,7 @@ uint32_t table_guess(const struct table *t, uint32_t hash)
 	return number;
 }
 
-static inline bool conn_is(const struct conn *c, uint32_t local_be, uint32_t peer_be,
-			   uint16_t local_port_be, uint16_t peer_port_be)
-{
-	return c->local_be == local_be && c->peer_be == peer_be &&
-	       c->local_port_be == local_port_be && c->peer_port_be == peer_port_be;
-}
-
-uint32_t table_find(const struct table *t, uint32_t hash, uint32_t local_be, uint32_t peer_be,
-		    uint16_t local_port_be, uint16_t peer_port_be)
+uint32_t table_find(const struct table *t, uint32_t hash, const struct tuple *tuple)
 {
 	uint32_t bucket = hash_bucket(t, hash);
 
@@ -135,8 +127,7 @@ uint32_t table_find(const struct table *t, uint32_t hash, uint32_t local_be, uin
 			uint32_t entry = t->bucket[bucket][__builtin_ctz(match)];
 			uint32_t number = (entry & ~t->tag_mask) - 1;
 
-			if (conn_is(&t->conn[number], local_be, peer_be, local_port_be,
-				    peer_port_be))
+			if (tuple_equal(&t->conn[number].tuple, tuple))
 				return number;
 		}
 		if (!t->bucket[bucket][OVERFLOWED])
@@ -199,7 +190,7 @@ static void index_split(struct table *t)
 		t->split = 0;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		require(index_insert(t, table_conn_hash(&t->conn[numbers[i]]), numbers[i]));
+		require(index_insert(t, table_hash(&t->conn[numbers[i]].tuple), numbers[i]));
 }
 
 static bool index_can_grow(const struct table *t)
@@ -232,8 +223,7 @@ static void slot_give(struct table *t, uint32_t number)
 	t->free = number;
 }
 
-struct conn *table_add(struct table *t, uint32_t hash, uint32_t local_be, uint32_t peer_be,
-		       uint16_t local_port_be, uint16_t peer_port_be)
+struct conn *table_add(struct table *t, uint32_t hash, const struct tuple *tuple)
 {
 	uint32_t number = slot_take(t);
 	struct conn *c;
@@ -241,12 +231,7 @@ struct conn *table_add(struct table *t, uint32_t hash, uint32_t local_be, uint32
 	if (number == TABLE_NONE)
 		return NULL;
 	c = &t->conn[number];
-	*c = (struct conn){.local_be = local_be,
-			   .peer_be = peer_be,
-			   .local_port_be = local_port_be,
-			   .peer_port_be = peer_port_be,
-			   .rtx = c->rtx,
-			   .app = c->app};
+	*c = (struct conn){.tuple = *tuple, .rtx = c->rtx, .app = c->app};
 	if (index_is_full(t) && index_can_grow(t))
 		index_split(t);
 	while (!index_insert(t, hash, number)) {
@@ -266,7 +251,7 @@ void table_remove(struct table *t, struct conn *c)
 
 	if (c->has_side)
 		table_return_side(t, c, 0);
-	index_remove(t, table_conn_hash(c), number);
+	index_remove(t, table_hash(&c->tuple), number);
 	c->state = CLOSED;
 	t->live--;
 	if (!(c->app && t->hold_app))

@@ -42,20 +42,14 @@ size_t table_bytes(uint64_t connections);
 int table_init(struct table *, struct arena *, uint32_t connections, uint32_t expected,
 	       uint32_t sides);
 
-static inline uint32_t table_hash(uint32_t local_be, uint32_t peer_be, uint16_t local_port_be,
-				  uint16_t peer_port_be)
+static inline uint32_t table_hash(const struct tuple *t)
 {
-	uint64_t h = ((uint64_t)local_be << 32 | peer_be) * 0x9e3779b97f4a7c15u;
+	uint64_t h = ((uint64_t)t->local_be << 32 | t->peer_be) * 0x9e3779b97f4a7c15u;
 
-	h ^= ((uint64_t)local_port_be << 16 | peer_port_be) * 0xc2b2ae3d27d4eb4fu;
+	h ^= ((uint64_t)t->local_port_be << 16 | t->peer_port_be) * 0xc2b2ae3d27d4eb4fu;
 	h ^= h >> 32;
 	h *= 0xd6e8feb86659fd93u;
 	return (uint32_t)(h >> 32);
-}
-
-static inline uint32_t table_conn_hash(const struct conn *c)
-{
-	return table_hash(c->local_be, c->peer_be, c->local_port_be, c->peer_port_be);
 }
 
 /* Stage 1 and 2 of a burst: bring the index line, then the likely record, into the cache. */
@@ -63,13 +57,11 @@ void table_prefetch_index(const struct table *, uint32_t hash);
 uint32_t table_guess(const struct table *, uint32_t hash);
 
 /* The record of a tuple, or TABLE_NONE. */
-uint32_t table_find(const struct table *, uint32_t hash, uint32_t local_be, uint32_t peer_be,
-		    uint16_t local_port_be, uint16_t peer_port_be);
+uint32_t table_find(const struct table *, uint32_t hash, const struct tuple *);
 
 /* A record for a new tuple, in the index; all other fields but rtx and app are zero. NULL when
  * full. */
-struct conn *table_add(struct table *, uint32_t hash, uint32_t local_be, uint32_t peer_be,
-		       uint16_t local_port_be, uint16_t peer_port_be);
+struct conn *table_add(struct table *, uint32_t hash, const struct tuple *);
 
 /* Take a record out of the index and free it. */
 void table_remove(struct table *, struct conn *);

@@ -13,6 +13,12 @@ struct tuple { /* from our side, network order */
 	uint16_t local_port_be, peer_port_be;
 };
 
+static inline bool tuple_equal(const struct tuple *a, const struct tuple *b)
+{
+	return a->local_be == b->local_be && a->peer_be == b->peer_be &&
+	       a->local_port_be == b->local_port_be && a->peer_port_be == b->peer_port_be;
+}
+
 struct ip_walk {
 	const struct ip_pool *pool;
 	unsigned range;
