@@ -78,9 +78,10 @@ const char *report_number(char *text, double);
 #define REPORT_THOUSANDS_MAX 27
 const char *report_thousands(char *text, uint64_t);
 
-/* "10 timeout, 2 reset": those of n counts that are not zero, with their names (of
- * not_offered_name[] or failed_name[]), into at least REPORT_COUNTS_MAX bytes; returns text. */
+/* "10 timeout, 2 reset" (or "1,000 timeout"): those of n counts that are not zero, with their names
+ * (of not_offered_name[] or failed_name[]), into at least REPORT_COUNTS_MAX bytes; returns text. */
 #define REPORT_COUNTS_MAX 256
-const char *report_counts(char *text, const uint64_t *count, const char *const *name, unsigned n);
+const char *report_counts(char *text, const uint64_t *count, const char *const *name, unsigned n,
+			  bool thousands);
 
 #endif

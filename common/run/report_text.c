@@ -32,14 +32,21 @@ const char *report_thousands(char *text, uint64_t value)
 	return text;
 }
 
-const char *report_counts(char *text, const uint64_t *count, const char *const *name, unsigned n)
+const char *report_counts(char *text, const uint64_t *count, const char *const *name, unsigned n,
+			  bool thousands)
 {
+	char number[REPORT_THOUSANDS_MAX];
 	char *at = text;
 
 	*text = '\0';
-	for (unsigned i = 0; i < n; i++)
-		if (count[i])
-			at += sprintf(at, "%s%" PRIu64 " %s", at == text ? "" : ", ", count[i],
-				      name[i]);
+	for (unsigned i = 0; i < n; i++) {
+		if (!count[i])
+			continue;
+		if (thousands)
+			report_thousands(number, count[i]);
+		else
+			snprintf(number, sizeof(number), "%" PRIu64, count[i]);
+		at += sprintf(at, "%s%s %s", at == text ? "" : ", ", number, name[i]);
+	}
 	return text;
 }

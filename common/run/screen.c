@@ -102,9 +102,9 @@ static void warn_tally(FILE *out, const char *name, const char *what, const stru
 
 	subtract(failed, now->failed, before->failed, FAILED_COUNT);
 	subtract(not, now->not_offered, before->not_offered, NOT_OFFERED_COUNT);
-	if (*report_counts(counts, failed, failed_name, FAILED_COUNT))
+	if (*report_counts(counts, failed, failed_name, FAILED_COUNT, true))
 		fprintf(out, "! %s: %s failed: %s\n", name, what, counts);
-	if (*report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT))
+	if (*report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT, true))
 		fprintf(out, "! %s: %s not offered: %s\n", name, what, counts);
 }
 

@@ -84,11 +84,11 @@ static void put_tally(FILE *out, const char *label, const struct tally *tally, b
 		report_thousands(number, tally->offered));
 	fprintf(out, "succeeded %s  ", report_thousands(number, tally->succeeded));
 	fprintf(out, "failed %s\n", report_thousands(number, tally_failed(tally)));
-	if (*report_counts(counts, tally->failed, failed_name, FAILED_COUNT)) {
+	if (*report_counts(counts, tally->failed, failed_name, FAILED_COUNT, true)) {
 		put_label(out, "");
 		fprintf(out, "failed: %s\n", counts);
 	}
-	if (*report_counts(counts, tally->not_offered, not_offered_name, NOT_OFFERED_COUNT)) {
+	if (*report_counts(counts, tally->not_offered, not_offered_name, NOT_OFFERED_COUNT, true)) {
 		put_label(out, "");
 		fprintf(out, "not offered: %s\n", counts);
 	}

@@ -137,7 +137,7 @@ static void limit_launches(struct judge *j, const struct config_traffic *traffic
 	list_add(&j->limits, "%s: %" PRIu64 " of %" PRIu64 " wanted %s were not offered (%s): %s",
 		 traffic->name, wanted - tally->offered, wanted,
 		 requests ? "requests" : "connections",
-		 report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT),
+		 report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT, false),
 		 launch_advice(most, requests));
 }
 
@@ -148,7 +148,7 @@ static void limit_nothing(struct judge *j, const struct config_traffic *traffic,
 
 	if (tally->offered)
 		return;
-	report_counts(counts, tally->not_offered, not_offered_name, NOT_OFFERED_COUNT);
+	report_counts(counts, tally->not_offered, not_offered_name, NOT_OFFERED_COUNT, false);
 	list_add(&j->limits, "%s: no connection was offered%s%s", traffic->name,
 		 *counts ? ", of those wanted: " : "", counts);
 }
@@ -280,7 +280,7 @@ static void fault_failures(struct judge *j, const struct config_traffic *traffic
 		return;
 	list_add(&j->faults, "%s: %" PRIu64 " of %" PRIu64 " %s failed: %s", traffic->name, failed,
 		 tally->offered, what,
-		 report_counts(counts, unspoken.failed, failed_name, FAILED_COUNT));
+		 report_counts(counts, unspoken.failed, failed_name, FAILED_COUNT, false));
 	if (over_permille(failed, tally->offered * 10))
 		j->decisive = true;
 }

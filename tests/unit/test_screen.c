@@ -143,7 +143,7 @@ static void the_summary_is_exactly_so(void **state)
 	(void)state;
 	made_fail(&made, FAILED_TIMEOUT, 10);
 	made_fail(&made, FAILED_RESET, 2);
-	made.stats[0].level.connection.not_offered[NOT_OFFERED_LATE] = 3;
+	made.stats[0].level.connection.not_offered[NOT_OFFERED_LATE] = 3000;
 	made.result.total.counters.drop[DROP_TCP_BAD_SEQ] = 1234;
 	made.traffic[0].load.rps = (struct rate){UINT64_MAX, 1};
 	made.traffic[0].load.concurrency = 5;
