@@ -8,6 +8,8 @@
  *
  * Rejected: collecting the header section in a buffer before reading it. It costs memory on each
  * connection that waits, and a copy. */
+#include <string.h>
+
 #include "http_private.h"
 
 _Static_assert(sizeof(struct http_parser) <= 40, "one in each side record");
@@ -241,6 +243,65 @@ enum http_event http_response_parse(struct http_parser *p, const char *data, siz
 				    size_t *used)
 {
 	return message_parse(p, data, length, used, true);
+}
+
+/* The end of the header section if it is the one of the memo, else NULL. */
+static inline const char *memo_apply(const struct http_memo *memo, struct http_parser *p,
+				     const char *data, size_t length)
+{
+	if (length < memo->length || !memo->length || p->method != memo->method ||
+	    memcmp(data, memo->head, memo->length) != 0)
+		return NULL;
+	*p = memo->parser;
+	return data + memo->length;
+}
+
+/* The end of the header section, put into the memo, or NULL if it is nothing for a memo. */
+static const char *memo_make(struct http_memo *memo, struct http_parser *p, const char *data,
+			     size_t length, bool response)
+{
+	uint8_t method = p->method;
+	const char *end = http_head_quick(p, data, data + length, response);
+
+	/* a 1xx counts and is not the end */
+	if (!end || end - data > HTTP_MEMO_MAX || p->state == STATE_START)
+		return end;
+	memo->parser = *p;
+	memo->length = (uint16_t)(end - data);
+	memo->method = method;
+	memcpy(memo->head, data, memo->length);
+	return end;
+}
+
+static inline enum http_event message_recall(struct http_memo *memo, struct http_parser *p,
+					     const char *data, size_t length, size_t *used,
+					     bool response)
+{
+	const char *next = NULL;
+	enum http_event event;
+
+	if (p->state == STATE_START && !p->header_bytes) {
+		next = memo_apply(memo, p, data, length);
+		if (!next)
+			next = memo_make(memo, p, data, length, response);
+	}
+	if (!next)
+		return message_parse(p, data, length, used, response);
+	event = message_parse(p, next, (size_t)(data + length - next), used, response);
+	*used += (size_t)(next - data);
+	return event;
+}
+
+enum http_event http_request_recall(struct http_memo *memo, struct http_parser *p, const char *data,
+				    size_t length, size_t *used)
+{
+	return message_recall(memo, p, data, length, used, false);
+}
+
+enum http_event http_response_recall(struct http_memo *memo, struct http_parser *p,
+				     const char *data, size_t length, size_t *used)
+{
+	return message_recall(memo, p, data, length, used, true);
 }
 
 enum http_event http_response_end(struct http_parser *p)

@@ -19,6 +19,7 @@ struct outcome {
 
 struct feed {
 	struct http_parser parser;
+	struct http_memo *memo; /* NULL: without */
 	bool response;
 	enum http_event event;
 	size_t used;
@@ -39,8 +40,12 @@ static inline void feed_piece(struct feed *feed, const char *data, size_t length
 
 	if (feed->event != HTTP_MORE)
 		return;
-	feed->event = feed->response ? http_response_parse(&feed->parser, data, length, &used)
-				     : http_request_parse(&feed->parser, data, length, &used);
+	if (feed->memo)
+		feed->event = (feed->response ? http_response_recall : http_request_recall)(
+			feed->memo, &feed->parser, data, length, &used);
+	else
+		feed->event = (feed->response ? http_response_parse : http_request_parse)(
+			&feed->parser, data, length, &used);
 	feed->used += used;
 }
 

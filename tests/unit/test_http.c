@@ -106,6 +106,72 @@ static void every_request_however_cut(void **state)
 	samples_check(requests, sizeof requests / sizeof *requests, false);
 }
 
+/* By way of a memo each sample has the same outcome: the first time, when it is recalled, and when
+ * the memo holds another or one that begins alike. */
+static void recalled_samples(const struct sample *sample, size_t count, bool response)
+{
+	static struct http_memo memo;
+
+	memset(&memo, 0, sizeof memo);
+	for (size_t i = 0; i < 6 * count; i++) {
+		const struct sample *s = &sample[(i / 2 + i % 3) % count];
+		size_t length = strlen(s->text), at = i % 5 ? length : length / 2;
+		struct outcome plain = cut(s, response, length, length), recalled;
+		struct feed feed = feed_begin(response, response ? s->method : HTTP_GET);
+
+		feed.memo = &memo;
+		feed_guarded(&feed, s->text, at);
+		feed_guarded(&feed, s->text + at, length - at);
+		recalled = feed_outcome(&feed);
+		if (memcmp(&plain, &recalled, sizeof plain) != 0)
+			fail_msg("recalled differently: %s", s->text);
+	}
+}
+
+static void recalling_changes_nothing(void **state)
+{
+	(void)state;
+	recalled_samples(responses, sizeof responses / sizeof *responses, true);
+	recalled_samples(requests, sizeof requests / sizeof *requests, false);
+}
+
+/* The same bytes mean something else to a HEAD request. */
+static void memo_depends_on_the_method(void **state)
+{
+	static const char text[] = OK "Content-Length: 3\r\n\r\nabc";
+	struct http_memo memo = {.length = 0};
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		struct feed feed = feed_begin(true, i % 2 ? HTTP_HEAD : HTTP_GET);
+
+		feed.memo = &memo;
+		feed_piece(&feed, text, sizeof text - 1);
+		assert_int_equal(feed.event, HTTP_DONE);
+		assert_int_equal(feed.parser.body_bytes, i % 2 ? 0 : 3);
+		assert_int_equal(memo.length, sizeof text - 1 - 3);
+	}
+}
+
+/* A header section longer than a memo is no concern of it. */
+static void memo_has_an_end(void **state)
+{
+	struct http_memo memo = {.length = 0};
+	char text[600];
+
+	(void)state;
+	for (int length = 200; length < 300; length++) {
+		struct feed feed = feed_begin(false, HTTP_GET);
+		int total = snprintf(text, sizeof text, "GET /%0*d HTTP/1.1\r\n\r\n", length, 0);
+
+		feed.memo = &memo;
+		feed_piece(&feed, text, (size_t)total);
+		assert_int_equal(feed.event, HTTP_DONE);
+		assert_int_equal(feed.used, total);
+		assert_int_equal(memo.length, total < HTTP_MEMO_MAX ? total : HTTP_MEMO_MAX);
+	}
+}
+
 /* A message that ended or failed stays so. */
 static void nothing_is_used_after_the_end(void **state)
 {
@@ -292,6 +358,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_response_however_cut),
 		cmocka_unit_test(every_request_however_cut),
+		cmocka_unit_test(recalling_changes_nothing),
+		cmocka_unit_test(memo_depends_on_the_method),
+		cmocka_unit_test(memo_has_an_end),
 		cmocka_unit_test(nothing_is_used_after_the_end),
 		cmocka_unit_test(end_by_close),
 		cmocka_unit_test(pipelined_requests),
