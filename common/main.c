@@ -59,7 +59,6 @@ __attribute__((format(printf, 2, 3))) static int usage(const char *command, cons
 /* Results that could not be written are an error, whatever they say. */
 static int output_end(int status)
 {
-	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	fprintf(stderr, "onager: standard output: %s\n", strerror(errno ? errno : EIO));
@@ -376,5 +375,6 @@ int main(int argc, char **argv)
 	chosen = command_find(argv[1]);
 	if (!chosen)
 		return usage(NULL, "unknown command '%s'", argv[1]);
+	errno = 0; /* for output_end() */
 	return chosen->run(argc - 1, argv + 1);
 }

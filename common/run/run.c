@@ -14,10 +14,12 @@
 #include "run.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_ethdev.h>
 
@@ -133,7 +135,6 @@ static bool report_is_stdout(const struct run *r)
 
 static void output_check(struct run *r)
 {
-	errno = 0;
 	if ((fflush(r->screen.out) || ferror(r->screen.out)) && !r->output_lost)
 		r->output_lost = errno ? errno : EIO;
 }
@@ -181,6 +182,7 @@ static int interval_end(struct run *r, enum phase phase, struct err *err)
 		return -1;
 	now = &result->interval[result->intervals - 1];
 	before = result->intervals > 1 ? now - 1 : &r->zero;
+	errno = 0;
 	screen_interval(&r->screen, result, before, now, now->cpu_percent, phase);
 	output_check(r);
 	links_watch(r);
@@ -363,9 +365,10 @@ static int result_tell(struct run *r, enum exit_code *exit, struct err *err)
 	if (verdict_judge(&verdict, &r->result, err))
 		return -1;
 	*exit = verdict.exit;
+	errno = 0;
 	screen_summary(&r->screen, &r->result, &verdict);
-	stalls_say(r);
 	output_check(r);
+	stalls_say(r);
 	if (r->options->report)
 		failed = report_write(&r->result, &verdict, r->options->report, err);
 	verdict_free(&verdict);
@@ -414,6 +417,19 @@ static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
 	return failed;
 }
 
+/* Better before the run than after it. */
+static int report_check(const char *path, struct err *err)
+{
+	char *copy = strdup(path);
+	int denied;
+
+	if (!copy)
+		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+	denied = access(path, F_OK) ? access(dirname(copy), W_OK | X_OK) : access(path, W_OK);
+	free(copy);
+	return denied ? err_set(err, EXIT_ENVIRONMENT, "report %s: %s", path, strerror(errno)) : 0;
+}
+
 int run(const struct config *config, const struct run_options *options, enum exit_code *verdict,
 	struct err *err)
 {
@@ -426,7 +442,11 @@ int run(const struct config *config, const struct run_options *options, enum exi
 		.format = options->format,
 		.quiet = options->quiet,
 	};
-	if (plan_check(config, err) || signal_open(err))
+	if (plan_check(config, err))
+		return -1;
+	if (options->report && !report_is_stdout(&r) && report_check(options->report, err))
+		return -1;
+	if (signal_open(err))
 		return -1;
 	if (!eal_start(config, options->program, err)) {
 		if (!ports_open(config, &r.ports, err)) {
