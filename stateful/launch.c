@@ -294,7 +294,9 @@ static uint64_t entry_next(const struct stateful *s, const struct entry *e)
 	uint64_t next = s->end, tick = s->now + 10000;
 
 	if (load_is_set(e->cps.rate))
-		next = RTE_MIN(next, RTE_MAX(e->cps.next_at, s->now + 1));
+		next = RTE_MIN(next, e->cps.next_at > s->now          ? e->cps.next_at
+				     : e->blocked == NOT_OFFERED_LATE ? s->now + 1000
+								      : tick);
 	else if ((load_is_max(load->cps) || load->concurrency) && e->active < e->concurrency)
 		next = RTE_MIN(next, tick);
 	if (load_is_set(e->rps.rate))
