@@ -24,7 +24,7 @@ static const char base[] =
 	"  {'name': 's', 'device': 'loop:lab', 'cores': [0], 'address': ['10.255.255.254/8']}],\n"
 	" 'traffic': [\n"
 	"  {'name': 'client', 'port': 'c', 'kind': 'http-client', 'clients': '10.0.0.1',\n"
-	"   'client_ports': '1024-65535', 'servers': '10.255.255.254', 'server_ports': 80, 'load': {'cps': 1}},\n"
+	"   'client_ports': '1024-65535', 'servers': '10.255.255.254', 'server_ports': 80},\n"
 	"  {'name': 'server', 'port': 's', 'kind': 'http-server',\n"
 	"   'servers': '10.255.255.254', 'server_ports': 80, 'max_connections': 1000}]}\n";
 
@@ -58,13 +58,17 @@ static char *expand(const char *set)
 void lab_config(struct config *config, const char *const *set)
 {
 	char *list[32], name[64];
+	bool has_load = false;
 	unsigned sets = 0;
 	int fd = write_config(), failed;
 
 	for (; set && set[sets]; sets++) {
-		assert_true(sets < 32);
+		assert_true(sets < 31);
 		list[sets] = expand(set[sets]);
+		has_load |= !strncmp(set[sets], "client.load.", 12);
 	}
+	if (!has_load)
+		list[sets++] = expand("client.load.cps=1");
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	failed = config_load(config, name, (const char *const *)list, sets,
 			     &(struct config_machine){.cores = 1}, stderr);

@@ -18,8 +18,9 @@
 
 /* The configuration of all engine tests: one client (10.0.0.1, ports 1024-65535) and one server
  * (10.255.255.254:80) on the two ends of a loop, with `set` applied, a NULL-terminated list of
- * "PATH=VALUE" as `--set` takes them; "client." and "server." stand for their traffic entries. The
- * test fails with config_load()'s messages if it is refused. */
+ * "PATH=VALUE" as `--set` takes them; "client." and "server." stand for their traffic entries. A
+ * load that is not set is one connection a second. The test fails with config_load()'s messages if
+ * it is refused. */
 void lab_config(struct config *, const char *const *set);
 
 /* An engine on one port, with all it needs around it, ready for sim_input(). */

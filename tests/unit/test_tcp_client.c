@@ -406,7 +406,7 @@ static void test_expected_status(void **state)
 	static const char response[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nhello";
 
 	(void)state;
-	connect_to(SET("client.request.status=404"));
+	connect_to(SET("client.response.status=404"));
 	SEND_TEXT(&d, response, "FP. 1 ack %u", request);
 	finish(1 + sizeof(response));
 	expect_success();

@@ -304,7 +304,7 @@ static void test_statuses_without_body(void **state)
 		struct world w;
 
 		snprintf(response, sizeof(response), "server.response.status=%s", status[i]);
-		snprintf(expected, sizeof(expected), "client.request.status=%s", status[i]);
+		snprintf(expected, sizeof(expected), "client.response.status=%s", status[i]);
 		run_clean(&w, SET("client.load.cps=1", "client.requests_per_connection=2", response,
 				  expected, "server.response.body.size=0"));
 		world_close(&w);
