@@ -98,11 +98,19 @@ static void client_next(struct stateful *s, struct conn *c, struct segment *seg,
 		request_now(s, c, seg);
 }
 
+static bool length_is_right(const struct entry *e, const struct http_parser *parser)
+{
+	uint64_t expected = e->config->response.body_size;
+
+	return expected == CONFIG_ANY_SIZE || parser->method == HTTP_HEAD ||
+	       parser->body_bytes == expected;
+}
+
 /* A response is complete. */
 static void response_done(struct stateful *s, struct conn *c, const struct http_parser *parser)
 {
 	struct entry *e = conn_entry(s, c);
-	uint16_t expected = e->config->request.status;
+	uint16_t expected = e->config->response.status;
 	uint64_t elapsed = conn_elapsed(s, c);
 
 	if (c->has_side) {
@@ -119,6 +127,10 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 		conn_count_status(s, parser->status);
 		if (expected ? parser->status != expected : parser->status / 100 != 2) {
 			request_failed(s, c, FAILED_STATUS);
+			return;
+		}
+		if (!length_is_right(e, parser)) {
+			request_failed(s, c, FAILED_PROTOCOL);
 			return;
 		}
 	}

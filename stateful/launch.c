@@ -256,18 +256,21 @@ static void launch_entry(struct stateful *s, struct entry *e)
 		request_bps(s, e);
 }
 
-/* At the end: what was due and not started. */
+/* Of a schedule, what was due before `end` and not started. */
+static uint64_t pace_left(const struct pace *pace, uint64_t end)
+{
+	uint64_t due = load_is_set(pace->rate) ? pace_count_own(pace, end) : 0;
+
+	return due > pace->next ? due - pace->next : 0;
+}
+
 static void launch_over(struct stateful *s, struct entry *e)
 {
 	struct traffic_level *level = &e->stats->level;
 	uint64_t end = RTE_MIN(s->now, s->end);
 
-	if (load_is_set(e->cps.rate))
-		level->connection.not_offered[e->blocked] +=
-			pace_count_own(&e->cps, end) - e->cps.next;
-	if (load_is_set(e->rps.rate))
-		level->request.not_offered[e->blocked] +=
-			pace_count_own(&e->rps, end) - e->rps.next;
+	level->connection.not_offered[e->blocked] += pace_left(&e->cps, end);
+	level->request.not_offered[e->blocked] += pace_left(&e->rps, end);
 }
 
 void launch_poll(struct stateful *s)

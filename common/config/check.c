@@ -168,6 +168,11 @@ static void message_check(struct reader *r, unsigned i)
 				    response->status);
 		response->body_size = 0;
 	}
+	if (traffic->kind == HTTP_CLIENT) {
+		spot_find(r, &s, "traffic", i, "response", "body");
+		if (!cJSON_GetObjectItemCaseSensitive(s.inner.node, "size"))
+			response->body_size = CONFIG_ANY_SIZE;
+	}
 	for (int j = 0; j < 2; j++) {
 		if (spot_find(r, &s, "traffic", i, side[j], "body")->node &&
 		    cJSON_GetObjectItemCaseSensitive(s.key.node, "size"))

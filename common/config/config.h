@@ -16,6 +16,7 @@
 #include "../base/pool.h"
 
 #define CONFIG_UNLIMITED UINT32_MAX
+#define CONFIG_ANY_SIZE  UINT64_MAX
 
 enum config_hugepages { HUGEPAGES_AUTO, HUGEPAGES_ON, HUGEPAGES_OFF };
 
@@ -64,9 +65,8 @@ struct config_message {     /* a request (client) or a response (server) */
 	const char *host;
 	struct config_header *header; /* extra headers */
 	unsigned headers;
-	uint16_t status; /* response: what is sent; request of a client: what is expected, 0: any
-			    2xx */
-	uint64_t body_size;
+	uint16_t status; /* response: what is sent, or what a client expects, 0: any 2xx */
+	uint64_t body_size; /* an http-client expects CONFIG_ANY_SIZE: any */
 };
 
 struct config_tcp {

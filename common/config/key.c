@@ -190,6 +190,9 @@ const struct key key_table[] = {
 	 .inner = OBJECT_REQUEST, FIELD(config_traffic, request), .help = "What a client sends."},
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_RESPONSE, FIELD(config_traffic, response), .help = "What a server sends."},
+	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_CLIENT, .type = TYPE_OBJECT,
+	 .inner = OBJECT_EXPECTED, FIELD(config_traffic, response),
+	 .help = "What the response must be; another one is a failure."},
 	{TRAFFIC, .name = "tcp", .kinds = KIND_ALL, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
 	 FIELD(config_traffic, tcp), .help = "How TCP behaves."},
 
@@ -200,7 +203,8 @@ const struct key key_table[] = {
 	{LOAD, .name = "rps", .type = TYPE_RATE, FIELD(config_load, rps),
 	 .help = "Requests per second, any fraction, or \"max\"."},
 	{LOAD, .name = "bps", .type = TYPE_BIT_RATE, FIELD(config_load, bps),
-	 .help = "Bits per second received in responses, \"10Gbps\", or \"max\"."},
+	 .help = "Bits per second of the busier direction, Ethernet header on: \"10Gbps\", or "
+		 "\"max\"."},
 
 	{REQUEST, .name = "method", .kinds = KIND_HTTP_CLIENT, .type = TYPE_WORD,
 	 FIELD(config_message, method), .choices = "GET|HEAD|POST", .standard = "GET",
@@ -212,9 +216,6 @@ const struct key key_table[] = {
 	{REQUEST, .name = "headers", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HEADERS,
 	 COUNTED(config_message, header, headers),
 	 .help = "Further headers, {\"Name\": \"value\"}."},
-	{REQUEST, .name = "status", .kinds = KIND_HTTP_CLIENT, .type = TYPE_COUNT,
-	 FIELD(config_message, status), .min = 200, .max = 599,
-	 .help = "Status that the response must have; absent: any 2xx."},
 	{REQUEST, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
 	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
 	 .help = "Bytes the client sends."},
@@ -232,6 +233,15 @@ const struct key key_table[] = {
 	 .help = "Bytes the server sends."},
 	{RESPONSE, .name = "body", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
+
+	{.object = OBJECT_EXPECTED, .kinds = KIND_HTTP_CLIENT, .name = "status", .type = TYPE_COUNT,
+	 FIELD(config_message, status), .min = 200, .max = 599,
+	 .help = "Status that it must have; absent: any 2xx."},
+	{.object = OBJECT_EXPECTED, .kinds = KIND_HTTP_CLIENT, .name = "body", .type = TYPE_OBJECT,
+	 .inner = OBJECT_EXPECTED_BODY, .help = "The payload."},
+	{.object = OBJECT_EXPECTED_BODY, .kinds = KIND_HTTP_CLIENT, .name = "size",
+	 .type = TYPE_COUNT, FIELD(config_message, body_size), .max = GI,
+	 .help = "Length that the body must have; absent: any."},
 
 	{.object = OBJECT_BODY,
 	 .name = "size",
@@ -295,6 +305,8 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},
 	[OBJECT_RESPONSE] = {"response", sizeof(struct config_message), NULL},
 	[OBJECT_BODY] = {"body", sizeof(struct config_message), NULL},
+	[OBJECT_EXPECTED] = {"response", sizeof(struct config_message), NULL},
+	[OBJECT_EXPECTED_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
 	[OBJECT_EXPECT] = {"expect", sizeof(struct config_expect), NULL},
 };

@@ -118,7 +118,7 @@ case_is "a 404 of the right length is a failure, unless it is what was asked for
 measure 1 --set 'traffic.0.request={"path": "/none"}' --duration 1s
 expect $report '.verdict == "fail"' '.traffic.web.failed.status == 200' \
 	'.traffic.web.succeeded == 0' '.total.http4XX == 200' '.reasons | join(" ") | test("status")'
-measure 0 --set 'traffic.0.request={"path": "/none", "status": 404}' --duration 1s
+measure 0 --set 'traffic.0.request.path="/none"' --set traffic.0.response.status=404 --duration 1s
 expect $report '.verdict == "pass"' '.traffic.web.succeeded == 200'
 
 case_is "through haproxy, keep-alive and not"

@@ -249,7 +249,7 @@ static void test_defaults(void **state)
 	assert_string_equal(traffic->request.method, "GET");
 	assert_string_equal(traffic->request.path, "/");
 	assert_string_equal(traffic->request.host, "onager");
-	assert_int_equal(traffic->request.status, 0);
+	assert_int_equal(traffic->response.status, 0);
 	assert_int_equal(traffic->request.body_size, 0);
 	assert_int_equal(traffic->tcp.mss, 0);
 	assert_int_equal(traffic->tcp.window, 65536);
@@ -491,9 +491,9 @@ static void test_messages_and_tcp(void **state)
 	load_client(&c, "http-client", "",
 		    ",\"clients\": \"16.0.0.1\", \"load\": {\"rps\": 1}, \"timeout\": \"120s\","
 		    "\"catch_up\": 0, \"request\": {\"method\": \"POST\", \"path\": \"/ä?b=c\","
-		    "\"host\": \"x.example\", \"status\": 404, \"headers\": {\"X-A\": \"1\", "
+		    "\"host\": \"x.example\", \"headers\": {\"X-A\": \"1\", "
 		    "\"x-b\": \"\"},"
-		    "\"body\": {\"size\": \"1Gi\"}}, \"tcp\": {\"mss\": 1460, \"window\": \"1Gi\","
+		    "\"body\": {\"size\": \"1Gi\"}}, \"response\": {\"status\": 404}, \"tcp\": {\"mss\": 1460, \"window\": \"1Gi\","
 		    "\"initial_rto\": \"200ms\", \"retries\": 0, \"handshake_ack\": true,"
 		    "\"separate_fin\": true}");
 	t = &c.traffic[0];
@@ -502,7 +502,8 @@ static void test_messages_and_tcp(void **state)
 	assert_string_equal(t->request.method, "POST");
 	assert_string_equal(t->request.path, "/ä?b=c");
 	assert_string_equal(t->request.host, "x.example");
-	assert_int_equal(t->request.status, 404);
+	assert_int_equal(t->response.status, 404);
+	assert_true(t->response.body_size == CONFIG_ANY_SIZE);
 	assert_int_equal(t->request.headers, 2);
 	assert_string_equal(t->request.header[0].name, "X-A");
 	assert_string_equal(t->request.header[0].value, "1");
