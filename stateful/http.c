@@ -68,7 +68,6 @@ void http_head_end(struct http_parser *p, bool response)
 	}
 	p->head_done = true;
 	p->keep_alive = is_persistent(p) && !(response && p->status == 101);
-	p->body_bytes = 0;
 	if (p->private_flags & FLAG_TRANSFER && p->minor == 0) {
 		p->state = STATE_FAILED; /* RFC 9112 section 6.1: faulty framing */
 	} else if (response && has_no_body(p)) {
@@ -263,8 +262,7 @@ static const char *memo_make(struct http_memo *memo, struct http_parser *p, cons
 	uint8_t method = p->method;
 	const char *end = http_head_quick(p, data, data + length, response);
 
-	/* a 1xx counts and is not the end */
-	if (!end || end - data > HTTP_MEMO_MAX || p->state == STATE_START)
+	if (!end || end - data > HTTP_MEMO_MAX)
 		return end;
 	memo->parser = *p;
 	memo->length = (uint16_t)(end - data);

@@ -287,7 +287,6 @@ static void name_byte(struct http_parser *p, uint8_t byte)
 	if (byte == ':') {
 		p->field = (uint8_t)word_end(p);
 		p->private_flags |= FLAG_FIELD;
-		p->private_flags &= (uint8_t)~FLAG_GAP;
 		word_begin(p, p->field == FIELD_OTHER ? 0 : tokens[p->field]);
 		p->state = STATE_VALUE;
 	} else if (is_visible(byte)) {

@@ -255,6 +255,8 @@ static const struct sample requests[] = {
 	{GET "Host: x\r\n y\r\n\r\n", .method = HTTP_GET, .event = HTTP_DONE},
 	{"GET /\r\n", .method = HTTP_GET, .event = HTTP_ERROR},
 	{"GET  / HTTP/1.1\r\n", .method = HTTP_GET, .event = HTTP_ERROR},
+	{"GET  HTTP/1.1\r\n\r\n", .method = HTTP_GET, .event = HTTP_ERROR},
+	{" / HTTP/1.1\r\n\r\n", .method = HTTP_OTHER, .event = HTTP_ERROR},
 	{"GET / HTTP/1.1 \r\n", .method = HTTP_GET, .event = HTTP_ERROR},
 	{"GET / HTTP/1.1\rX", .method = HTTP_GET, .event = HTTP_ERROR},
 	{"GET /a b HTTP/1.1\r\n", .method = HTTP_GET, .event = HTTP_ERROR},

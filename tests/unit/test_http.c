@@ -1,6 +1,4 @@
-/* HTTP messages: what the parser makes of each, whole and cut at every byte and every two bytes.
- *
- * Each piece is fed from the very end of readable memory. */
+/* HTTP messages: what the parser makes of each, whole and cut at every byte and every two bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,29 +9,9 @@
 #include <cmocka.h>
 
 #include "../../common/base/rng.h"
-#include "guard.h"
-#include "http_feed.h"
-#include "http_samples.h"
+#include "http_cut.h"
 
 #define SHORT 60 /* cut at every pair of bytes */
-
-static struct guard guard;
-
-static void feed_guarded(struct feed *feed, const char *data, size_t length)
-{
-	feed_piece(feed, memcpy(guard.end - length, data, length), length);
-}
-
-/* Parse text in pieces that end at a, b and its end. */
-static struct outcome cut(const struct sample *s, bool response, size_t a, size_t b)
-{
-	struct feed feed = feed_begin(response, response ? s->method : HTTP_GET);
-
-	feed_guarded(&feed, s->text, a);
-	feed_guarded(&feed, s->text + a, b - a);
-	feed_guarded(&feed, s->text + b, strlen(s->text) - b);
-	return feed_outcome(&feed);
-}
 
 static struct outcome byte_by_byte(const struct sample *s, bool response)
 {
@@ -106,72 +84,6 @@ static void every_request_however_cut(void **state)
 	samples_check(requests, sizeof requests / sizeof *requests, false);
 }
 
-/* By way of a memo each sample has the same outcome: the first time, when it is recalled, and when
- * the memo holds another or one that begins alike. */
-static void recalled_samples(const struct sample *sample, size_t count, bool response)
-{
-	static struct http_memo memo;
-
-	memset(&memo, 0, sizeof memo);
-	for (size_t i = 0; i < 6 * count; i++) {
-		const struct sample *s = &sample[(i / 2 + i % 3) % count];
-		size_t length = strlen(s->text), at = i % 5 ? length : length / 2;
-		struct outcome plain = cut(s, response, length, length), recalled;
-		struct feed feed = feed_begin(response, response ? s->method : HTTP_GET);
-
-		feed.memo = &memo;
-		feed_guarded(&feed, s->text, at);
-		feed_guarded(&feed, s->text + at, length - at);
-		recalled = feed_outcome(&feed);
-		if (memcmp(&plain, &recalled, sizeof plain) != 0)
-			fail_msg("recalled differently: %s", s->text);
-	}
-}
-
-static void recalling_changes_nothing(void **state)
-{
-	(void)state;
-	recalled_samples(responses, sizeof responses / sizeof *responses, true);
-	recalled_samples(requests, sizeof requests / sizeof *requests, false);
-}
-
-/* The same bytes mean something else to a HEAD request. */
-static void memo_depends_on_the_method(void **state)
-{
-	static const char text[] = OK "Content-Length: 3\r\n\r\nabc";
-	struct http_memo memo = {.length = 0};
-
-	(void)state;
-	for (unsigned i = 0; i < 6; i++) {
-		struct feed feed = feed_begin(true, i % 2 ? HTTP_HEAD : HTTP_GET);
-
-		feed.memo = &memo;
-		feed_piece(&feed, text, sizeof text - 1);
-		assert_int_equal(feed.event, HTTP_DONE);
-		assert_int_equal(feed.parser.body_bytes, i % 2 ? 0 : 3);
-		assert_int_equal(memo.length, sizeof text - 1 - 3);
-	}
-}
-
-/* A header section longer than a memo is no concern of it. */
-static void memo_has_an_end(void **state)
-{
-	struct http_memo memo = {.length = 0};
-	char text[600];
-
-	(void)state;
-	for (int length = 200; length < 300; length++) {
-		struct feed feed = feed_begin(false, HTTP_GET);
-		int total = snprintf(text, sizeof text, "GET /%0*d HTTP/1.1\r\n\r\n", length, 0);
-
-		feed.memo = &memo;
-		feed_piece(&feed, text, (size_t)total);
-		assert_int_equal(feed.event, HTTP_DONE);
-		assert_int_equal(feed.used, total);
-		assert_int_equal(memo.length, total < HTTP_MEMO_MAX ? total : HTTP_MEMO_MAX);
-	}
-}
-
 /* A message that ended or failed stays so. */
 static void nothing_is_used_after_the_end(void **state)
 {
@@ -238,6 +150,65 @@ static void pipelined_requests(void **state)
 		next += used;
 	}
 	assert_string_equal(next, "");
+}
+
+/* Which header framed the body is said, and Transfer-Encoding wins. */
+static void length_gives_way_to_transfer_encoding(void **state)
+{
+	static const char *const text[] = {
+		OK "Content-Length: 3\r\n\r\n", OK "\r\n",
+		OK "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+		OK "Content-Length: 3\r\nTransfer-Encoding: gzip\r\n\r\n"};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct feed feed = feed_begin(true, HTTP_GET);
+
+		feed_piece(&feed, text[i], strlen(text[i]));
+		assert_int_equal(feed.event, HTTP_MORE);
+		assert_int_equal(feed.parser.has_length, i == 0);
+		assert_int_equal(feed.parser.remaining, i == 0 ? 3 : 0);
+		assert_int_equal(feed.parser.chunked, i == 2);
+	}
+}
+
+/* A NUL is a byte like others, not the end of a word. */
+static void nul_bytes(void **state)
+{
+	static const char value[] = OK "Connection: close\0\r\nConnection: \0,x\r\n\r\n";
+	static const char name[] = OK "Connection\0: close\r\n\r\n";
+	struct feed feed = feed_begin(true, HTTP_HEAD);
+
+	(void)state;
+	feed_piece(&feed, value, sizeof value - 1);
+	assert_int_equal(feed.event, HTTP_DONE);
+	assert_true(feed.parser.keep_alive);
+	feed = feed_begin(true, HTTP_HEAD);
+	feed_piece(&feed, name, sizeof name - 1);
+	assert_int_equal(feed.event, HTTP_ERROR);
+}
+
+/* Words far longer than any that is known. */
+static void long_words(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	for (int length = 250; length < 520; length++) {
+		struct feed feed = feed_begin(false, HTTP_GET);
+
+		snprintf(text, sizeof text, "%0*d / HTTP/1.1\r\n\r\n", length, 0);
+		feed_piece(&feed, text, strlen(text));
+		assert_int_equal(feed.event, HTTP_DONE);
+		assert_int_equal(feed.parser.method, HTTP_OTHER);
+		feed = feed_begin(true, HTTP_GET);
+		snprintf(text, sizeof text,
+			 OK "%0*d: y\r\nContent-Length: 0\r\nTransfer-Encoding: %0*d\r\n\r\n",
+			 length, 0, length, 0);
+		feed_piece(&feed, text, strlen(text));
+		assert_int_equal(feed.event, HTTP_MORE);
+		assert_true(feed.parser.until_close);
+	}
 }
 
 /* A body of 2^40 bytes costs no more than its pieces. */
@@ -339,31 +310,17 @@ static void random_damage(void **state)
 	}
 }
 
-static int open_memory(void **state)
-{
-	(void)state;
-	guard_open(&guard);
-	return 0;
-}
-
-static int close_memory(void **state)
-{
-	(void)state;
-	guard_close(&guard);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_response_however_cut),
 		cmocka_unit_test(every_request_however_cut),
-		cmocka_unit_test(recalling_changes_nothing),
-		cmocka_unit_test(memo_depends_on_the_method),
-		cmocka_unit_test(memo_has_an_end),
 		cmocka_unit_test(nothing_is_used_after_the_end),
 		cmocka_unit_test(end_by_close),
 		cmocka_unit_test(pipelined_requests),
+		cmocka_unit_test(length_gives_way_to_transfer_encoding),
+		cmocka_unit_test(nul_bytes),
+		cmocka_unit_test(long_words),
 		cmocka_unit_test(long_body),
 		cmocka_unit_test(long_header),
 		cmocka_unit_test(endless_preludes_are_errors),
