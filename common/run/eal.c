@@ -193,7 +193,7 @@ static int args_add_memory(const struct config *config, bool pci, struct err *er
 	args_add("--no-huge");
 	args_add("--no-shconf");
 	args_add("-m");
-	args_add("%" PRIu64, need_mib);
+	args_add("%" PRIu64, 2 * need_mib); /* address space: what alignment wastes has room */
 	return 0;
 }
 

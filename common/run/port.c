@@ -28,6 +28,7 @@
 
 #define LINK_WAIT_MS     3000
 #define LINK_POLL_MS     20
+#define LINK_RETRY_MS    200
 #define DESCRIPTORS      1024
 #define RX_CHECKSUMS     (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM)
 #define RX_CHECKSUMS_ALL (RX_CHECKSUMS | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)
@@ -222,55 +223,71 @@ static int queues_setup(struct port *port, unsigned index, struct err *err)
 	return 0;
 }
 
-/* A memif client cannot start before its server listens, and the two are started by hand: it tries
- * for as long as others wait for their link. */
-static int device_start(struct port *port, bool memif_client, struct err *err)
-{
-	int ret;
-
-	for (unsigned waited = 0;; waited += LINK_POLL_MS) {
-		eal_log_mark();
-		ret = rte_eth_dev_start(port->id);
-		if (!ret || !memif_client || waited >= LINK_WAIT_MS)
-			break;
-		rte_delay_us_sleep(LINK_POLL_MS * 1000);
-	}
-	if (ret && memif_client)
-		return err_set(err, EXIT_ENVIRONMENT,
-			       "link down: nobody has been listening on the memif socket for %u "
-			       "s%s; start the "
-			       "instance with role=server first",
-			       LINK_WAIT_MS / 1000, eal_log_cause());
-	if (ret)
-		return err_set(err, EXIT_ENVIRONMENT, "the device does not start: %s%s",
-			       rte_strerror(-ret), eal_log_cause());
-	return 0;
-}
-
-static int link_wait(struct port *port, bool memif_client, struct err *err)
+static bool link_is_up(uint16_t id, unsigned wait_ms)
 {
 	struct rte_eth_link link = {0};
 
-	for (unsigned waited = 0; waited < LINK_WAIT_MS; waited += LINK_POLL_MS) {
-		if (!rte_eth_link_get_nowait(port->id, &link) && link.link_status)
-			return 0;
+	for (unsigned waited = 0; waited < wait_ms; waited += LINK_POLL_MS) {
+		if (!rte_eth_link_get_nowait(id, &link) && link.link_status)
+			return true;
 		rte_delay_us_sleep(LINK_POLL_MS * 1000);
 	}
-	return err_set(err, EXIT_ENVIRONMENT, "link down: no link within %u s%s; %s",
-		       LINK_WAIT_MS / 1000, eal_log_cause(),
-		       memif_client ? "the far end needs as many cores, and the same id and secret"
-				    : "check the cable and the far end");
+	return false;
 }
 
-/* A memif server's link comes when a client does: it does not wait. */
 static int device_up(struct port *port, struct err *err)
 {
-	struct device device = device_parse(port->config->device);
-	bool client = device_is_memif_client(&device);
+	int ret = rte_eth_dev_start(port->id);
 
-	if (device_start(port, client, err))
-		return -1;
-	return device_is_memif(&device) && !client ? 0 : link_wait(port, client, err);
+	if (ret)
+		return err_set(err, EXIT_ENVIRONMENT, "the device does not start: %s%s",
+			       rte_strerror(-ret), eal_log_cause());
+	if (!link_is_up(port->id, LINK_WAIT_MS))
+		return err_set(err, EXIT_ENVIRONMENT,
+			       "link down: no link within %u s%s; check the cable and the far end",
+			       LINK_WAIT_MS / 1000, eal_log_cause());
+	return 0;
+}
+
+/* The two ends of a memif are started by hand, in any order. A server's link comes when a client
+ * does: it does not wait. A client that finds no server, or one that is not ready, gives up for
+ * good: it is started again for as long as others wait for their link. */
+static int memif_up(struct port *port, bool client, struct err *err)
+{
+	bool listening = false;
+
+	for (unsigned waited = 0; waited < LINK_WAIT_MS; waited += LINK_RETRY_MS) {
+		eal_log_mark();
+		if (rte_eth_dev_start(port->id)) {
+			rte_delay_us_sleep(LINK_RETRY_MS * 1000);
+			continue;
+		}
+		listening = true;
+		if (!client || link_is_up(port->id, LINK_RETRY_MS))
+			return 0;
+		rte_eth_dev_stop(port->id);
+	}
+	if (listening)
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"link down: the far end of the memif has refused for %u s%s; it needs "
+			"as many cores, and the same id and secret",
+			LINK_WAIT_MS / 1000, eal_log_cause());
+	return err_set(
+		err, EXIT_ENVIRONMENT,
+		"link down: nobody has been listening on the memif socket for %u s%s; start the "
+		"instance with role=server first",
+		LINK_WAIT_MS / 1000, eal_log_cause());
+}
+
+static int port_up(struct port *port, struct err *err)
+{
+	struct device device = device_parse(port->config->device);
+
+	eal_log_mark();
+	if (device_is_memif(&device))
+		return memif_up(port, device_is_memif_client(&device), err);
+	return device_up(port, err);
 }
 
 static void stats_read(uint16_t id, struct port_stats *stats)
@@ -317,7 +334,7 @@ static int port_start(struct port *port, unsigned index, struct err *err)
 		return -1;
 	mac_init(port, index);
 	rule_init(port);
-	if (device_up(port, err) || port_steer_init(port, &info, index, err))
+	if (port_up(port, err) || port_steer_init(port, &info, index, err))
 		return -1;
 	stats_read(port->id, &port->base);
 	return 0;
