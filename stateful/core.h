@@ -23,8 +23,7 @@
 #define TCP_RST RTE_TCP_RST_FLAG
 #define TCP_PSH RTE_TCP_PSH_FLAG
 
-#define TX_RESERVE   256 /* room in the transmit queue that is left for replies */
-#define TEMPLATE_MAX 64  /* two VLAN tags fit */
+#define TEMPLATE_MAX 64 /* two VLAN tags fit */
 
 enum timer_kind { TIMER_RTX, TIMER_APP, TIMER_SIDE };
 #define TIMER_KIND_BITS 2
@@ -133,6 +132,13 @@ static inline uint32_t segment_piece(const struct segment *seg, uint32_t at, con
 static inline void segment_refuse(struct segment *seg, enum drop reason)
 {
 	seg->rx->reason[seg->index] = reason;
+}
+
+/* May anything but a reply be sent? Half of the transmit queue is kept for replies: what the far
+ * end has sent already must be answered even while the port refuses packets. */
+static inline bool tx_open(const struct stateful *s)
+{
+	return s->tx->count < s->tx->capacity / 2;
 }
 
 /* a is before b in sequence space */

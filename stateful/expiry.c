@@ -134,7 +134,7 @@ void expiry_poll(struct stateful *s)
 {
 	uint32_t entry;
 
-	for (unsigned n = 0; n < TIMERS_PER_POLL && tx_room(s->tx) > TX_RESERVE; n++) {
+	for (unsigned n = 0; n < TIMERS_PER_POLL && tx_open(s); n++) {
 		struct conn *c;
 
 		if (!timer_take(&s->timer, s->now, &entry))
@@ -176,7 +176,7 @@ bool drain_poll(struct stateful *s)
 	for (unsigned n = 0; n < DRAIN_PER_POLL && s->sweep < s->table.used; n++) {
 		struct conn *c = &s->table.conn[s->sweep];
 
-		if (tx_room(s->tx) <= TX_RESERVE)
+		if (!tx_open(s))
 			return false;
 		s->sweep++;
 		if (c->state != CLOSED)

@@ -75,7 +75,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 	uint32_t hash;
 	struct conn *c;
 
-	if (tx_room(s->tx) <= TX_RESERVE)
+	if (!tx_open(s))
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	if (s->table.live == s->table.capacity)
 		return blocked(e, NOT_OFFERED_NO_CONN);
@@ -170,7 +170,7 @@ static bool request_one(struct stateful *s, struct entry *e)
 {
 	struct conn *c;
 
-	if (tx_room(s->tx) <= TX_RESERVE)
+	if (!tx_open(s))
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	c = idle_take(s, e);
 	if (!c)

@@ -166,7 +166,7 @@ static void sender_push(struct stateful *s, struct conn *c, struct segment *seg)
 
 		if (!allowed && c->snd_nxt != end)
 			break;
-		if (tx_room(s->tx) < TX_RESERVE) {
+		if (!tx_open(s)) {
 			sender_ready(s, c);
 			return;
 		}
