@@ -18,12 +18,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../common/base/require.h"
 
-#define BATCH_SIZE (1u << 20)
+#define BATCH_SIZE   (1u << 20)
+#define PIPE_LOOK_MS 100
 
 _Static_assert(BATCH_SIZE > ENCODE_PACKET_MAX, "a batch holds any packet");
 
@@ -40,7 +42,9 @@ struct writer {
 	bool rotates;
 	bool broken; /* a stream that ends inside a record, or without its reader: never write again
 		      */
-	int fd;      /* -1: none is open; the next flush tries again */
+	bool is_pipe;
+	int fd;              /* -1: none is open; the next flush tries again */
+	uint64_t give_up_ns; /* by CLOCK_MONOTONIC: the reader of a pipe is waited for until then */
 
 	uint8_t *batch;
 	size_t used;
@@ -91,20 +95,57 @@ static ssize_t write_quietly(int fd, const uint8_t *data, size_t length)
 	return count;
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Wait until a pipe has room; false, with errno, when that takes too long. */
+static bool pipe_wait(const struct writer *writer)
+{
+	struct pollfd wait = {.fd = writer->fd, .events = POLLOUT};
+
+	while (poll(&wait, 1, PIPE_LOOK_MS) <= 0) {
+		if (monotonic_ns() < __atomic_load_n(&writer->give_up_ns, __ATOMIC_RELAXED))
+			continue;
+		errno = ETIMEDOUT;
+		return false;
+	}
+	return true;
+}
+
+void writer_hurry(struct writer *writer, uint64_t patience_ns)
+{
+	__atomic_store_n(&writer->give_up_ns, monotonic_ns() + patience_ns, __ATOMIC_RELAXED);
+}
+
+/* One write(). A pipe with room takes PIPE_BUF bytes at once: this never waits for its reader. */
+static ssize_t write_some(const struct writer *writer, const uint8_t *data, size_t length)
+{
+	if (!writer->is_pipe)
+		return write_quietly(writer->fd, data, length);
+	if (!pipe_wait(writer))
+		return -1;
+	return write_quietly(writer->fd, data, length < PIPE_BUF ? length : PIPE_BUF);
+}
+
 /* Returns how much was written: all of it, or the failure is put down. */
 static size_t write_all(struct writer *writer, const uint8_t *data, size_t length)
 {
 	size_t done = 0;
 
 	while (done < length) {
-		ssize_t count = write_quietly(writer->fd, data + done, length - done);
+		ssize_t count = write_some(writer, data + done, length - done);
 
 		if (count > 0) {
 			done += (size_t)count;
 		} else if (count < 0 && errno == EAGAIN) { /* another's O_NONBLOCK on our stdout */
 			struct pollfd wait = {.fd = writer->fd, .events = POLLOUT};
 
-			poll(&wait, 1, -1);
+			poll(&wait, 1, PIPE_LOOK_MS);
 		} else if (count == 0 || errno != EINTR) {
 			writer->broken |= count < 0 && errno == EPIPE;
 			writer_fail(writer, "write");
@@ -209,6 +250,8 @@ static void ring_trim(struct writer *writer)
 /* Begin the next file; false, with the failure put down, if that cannot be. */
 static bool file_open(struct writer *writer)
 {
+	struct stat status;
+
 	if (strcmp(writer->options.path, "-") == 0) {
 		snprintf(writer->file, sizeof(writer->file), "standard output");
 		writer->fd = STDOUT_FILENO;
@@ -220,6 +263,7 @@ static bool file_open(struct writer *writer)
 		writer_fail(writer, "open");
 		return false;
 	}
+	writer->is_pipe = !fstat(writer->fd, &status) && S_ISFIFO(status.st_mode);
 	writer->counts.files++;
 	writer->header_stored = 0;
 	writer->broken = false;
@@ -380,6 +424,7 @@ static struct writer *writer_make(const struct writer_options *options)
 	if (!writer)
 		return NULL;
 	writer->options = *options;
+	writer->give_up_ns = UINT64_MAX;
 	writer->options.path = strdup(options->path);
 	writer->item = classic ? encode_classic_item : encode_item;
 	writer->encode = classic ? encode_classic_packet : encode_packet;

@@ -58,6 +58,10 @@ void writer_dropped(struct writer *, uint32_t interface, uint64_t count);
 /* Hand what is buffered to the system. Returns 0, or -1 if packets were lost. */
 int writer_flush(struct writer *);
 
+/* From now on the reader of a pipe is waited for patience_ns at most, in all. Any thread may ask.
+ */
+void writer_hurry(struct writer *, uint64_t patience_ns);
+
 const struct writer_counts *writer_counts(const struct writer *);
 
 /* What went wrong first, or NULL. */
