@@ -415,6 +415,16 @@ always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view
 	return tcp_parse(&p, view);
 }
 
+/* Two cache lines: the processor itself goes on with a third, but not with the second. */
+always_inline void packet_prefetch(const struct rte_mbuf *m)
+{
+	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	rte_prefetch0(data);
+	if (m->data_len > RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(data + RTE_CACHE_LINE_SIZE);
+}
+
 /* The reasons are bytes, which may alias anything: `restrict` says that they do not. */
 always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigned count,
 				   const struct view_rule *restrict rule, unsigned vlans,
@@ -424,7 +434,7 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 	unsigned refused = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(pkt[i], const void *));
+		packet_prefetch(pkt[i]);
 	for (unsigned i = 0; i < count; i++) {
 		enum drop drop = shaped_parse(pkt[i], rule, &shape, vlans, &view[i]);
 
