@@ -19,9 +19,11 @@ uint8_t conn_mss_index(struct stateful *s, uint16_t mss)
 {
 	uint16_t best = 0;
 
+	if (s->mss_value[s->mss_latest] == mss)
+		return s->mss_latest;
 	for (uint16_t i = 0; i < s->mss_count; i++) {
 		if (s->mss_value[i] == mss)
-			return (uint8_t)i;
+			return s->mss_latest = (uint8_t)i;
 		if (s->mss_value[i] < mss && s->mss_value[i] > s->mss_value[best])
 			best = i;
 	}

@@ -48,6 +48,7 @@ struct entry {
 	uint64_t rto, timeout, think, idle_timeout;
 	uint8_t idle_shift; /* unit of conn.time while idle: fine for short think times */
 	uint16_t mss;       /* largest payload we take: offered to the peer */
+	uint16_t requests;  /* of a new connection, or CONN_UNLIMITED */
 	/* client */
 	struct tuple_walk tuples;
 	struct pace cps, rps;
@@ -82,6 +83,7 @@ struct stateful {
 	bool draining, aborting;
 	uint16_t worker, workers;
 	uint16_t mss_count;
+	uint8_t mss_latest;
 	uint16_t mss_value[CONN_MSS_MAX]; /* of the peers, ascending order not kept; [0] = 536 */
 	uint64_t rto_min; /* the shortest initial RTO: no entry of the wheel lies further off */
 	uint64_t secret;  /* of initial sequence numbers */

@@ -9,6 +9,8 @@
  * at once, its sequence numbers being beyond the old connection's (conn_isn). */
 #include "core.h"
 
+#include <string.h>
+
 static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsigned i)
 {
 	const struct view *view = &rx->view[i];
@@ -29,13 +31,15 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 	seg->ack_now = false;
 }
 
+#define SCALE_MAX (uint8_t)14 /* RFC 7323 section 2.3 */
+
 struct options {
 	uint16_t mss;
 	uint8_t scale;
 };
 
-/* MSS and window scale of a SYN; false when the options are malformed. */
-static bool options_read(const struct segment *seg, struct options *options)
+/* Any order and any other options in between (RFC 9293 section 3.2). */
+static bool options_walk(const struct segment *seg, struct options *options)
 {
 	const struct view *view = &seg->rx->view[seg->index];
 	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *, view->l4);
@@ -50,21 +54,46 @@ static bool options_read(const struct segment *seg, struct options *options)
 		if (at[0] == 2 && at[1] == 4)
 			options->mss = (uint16_t)(at[2] << 8 | at[3]);
 		if (at[0] == 3 && at[1] == 3)
-			options->scale = at[2] < 14 ? at[2] : 14; /* RFC 7323 section 2.3 */
+			options->scale = RTE_MIN(at[2], SCALE_MAX);
 	}
+	return true;
+}
+
+/* MSS and window scale of a SYN; false when the options are malformed. Most have MSS first, and
+ * then nothing or NOP and window scale: these two are recognised as they stand. */
+static inline bool options_read(const struct segment *seg, struct options *options)
+{
+	const struct view *view = &seg->rx->view[seg->index];
+	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *,
+						    view->l4 + sizeof(struct rte_tcp_hdr));
+	unsigned length = view->payload - view->l4 - (unsigned)sizeof(struct rte_tcp_hdr);
+	uint32_t first = 0, second;
+
+	if (length >= 4)
+		memcpy(&first, at, sizeof(first));
+	if ((first & htonl(0xffff0000)) != htonl(0x02040000))
+		return options_walk(seg, options);
+	options->mss = (uint16_t)ntohl(first);
+	options->scale = CONN_NO_SCALE;
+	if (length == 4)
+		return true;
+	memcpy(&second, at + 4, sizeof(second));
+	if (length != 8 || (second & htonl(0xffffff00)) != htonl(0x01030300))
+		return options_walk(seg, options);
+	options->scale = RTE_MIN((uint8_t)ntohl(second), SCALE_MAX);
 	return true;
 }
 
 /* What the peer's SYN said. An MSS below 64 would make a packet of nearly every byte: raised to
  * that. */
-static void conn_take_options(struct stateful *s, struct conn *c, const struct segment *seg,
-			      const struct options *options)
+static void conn_take_options(struct stateful *s, struct entry *e, struct conn *c,
+			      const struct segment *seg, const struct options *options)
 {
-	uint16_t own = conn_entry(s, c)->mss;
+	uint16_t own = e->mss;
 	uint16_t mss = options->mss < own ? options->mss : own;
 
 	c->mss = conn_mss_index(s, mss < 64 ? 64 : mss);
-	c->scale = conn_entry(s, c)->scale ? options->scale : CONN_NO_SCALE;
+	c->scale = e->scale ? options->scale : CONN_NO_SCALE;
 	c->rcv_nxt = seg->seq + 1;
 }
 
@@ -153,16 +182,13 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		segment_refuse(seg, DROP_TCP_TABLE_FULL);
 		return;
 	}
-	conn_take_options(s, c, seg, &options);
+	conn_take_options(s, e, c, seg, &options);
 	if (!s->nexthop->has_gateway)
 		nexthop_learn(s->nexthop, seg->tuple.peer_be,
 			      rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
 				      ->src_addr.addr_bytes);
 	c->state = SYN_RECEIVED;
-	if (e->config->requests_per_connection < CONN_UNLIMITED)
-		c->requests = (uint16_t)e->config->requests_per_connection;
-	else
-		c->requests = CONN_UNLIMITED;
+	c->requests = e->requests;
 	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
 	output_syn(s, c, seg, c->snd_nxt);
 	c->snd_nxt++;
@@ -171,14 +197,14 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 }
 
 /* SYN-SENT (RFC 9293 section 3.10.7.3) */
-static void input_syn_sent(struct stateful *s, struct conn *c, struct segment *seg)
+static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
 	struct options options;
 
 	if (seg->flags & TCP_ACK && seg->ack != c->snd_nxt) {
 		segment_refuse(seg, DROP_TCP_BAD_ACK);
 		if (!(seg->flags & TCP_RST))
-			output_stateless(s, conn_entry(s, c), seg);
+			output_stateless(s, e, seg);
 		return;
 	}
 	if (seg->flags & TCP_RST) {
@@ -197,8 +223,8 @@ static void input_syn_sent(struct stateful *s, struct conn *c, struct segment *s
 		segment_refuse(seg, DROP_TCP_BAD);
 		return;
 	}
-	conn_take_options(s, c, seg, &options);
-	hist_add(&conn_entry(s, c)->stats->connect, conn_elapsed(s, c));
+	conn_take_options(s, e, c, seg, &options);
+	hist_add(&e->stats->connect, conn_elapsed(s, c));
 	c->flight = 0;
 	c->retries = 0;
 	conn_established(s, c);
@@ -233,10 +259,11 @@ static void input_old(struct stateful *s, struct conn *c, struct segment *seg)
 
 /* First check: is anything of the segment inside the receive window? Cuts off what was received
  * before. */
-static bool input_in_window(struct stateful *s, struct conn *c, struct segment *seg)
+static bool input_in_window(struct stateful *s, struct entry *e, struct conn *c,
+			    struct segment *seg)
 {
 	uint32_t length = seg->len + !!(seg->flags & TCP_SYN) + !!(seg->flags & TCP_FIN);
-	uint32_t window = conn_entry(s, c)->config->tcp.window;
+	uint32_t window = e->config->tcp.window;
 	uint32_t old = c->rcv_nxt - seg->seq;
 
 	if (seg->seq - c->rcv_nxt < window)
@@ -299,7 +326,7 @@ static bool input_all_acked(struct stateful *s, struct conn *c)
 }
 
 /* Fifth check: the acknowledgment. */
-static bool input_ack(struct stateful *s, struct conn *c, struct segment *seg)
+static bool input_ack(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
 	struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
 	uint32_t flight = conn_flight(s, c);
@@ -315,7 +342,7 @@ static bool input_ack(struct stateful *s, struct conn *c, struct segment *seg)
 		}
 		if (c->state == SYN_RECEIVED) {
 			segment_refuse(seg, DROP_TCP_BAD_ACK);
-			output_stateless(s, conn_entry(s, c), seg);
+			output_stateless(s, e, seg);
 		} else {
 			input_challenge(s, c, seg, DROP_TCP_BAD_ACK);
 		}
@@ -325,15 +352,14 @@ static bool input_ack(struct stateful *s, struct conn *c, struct segment *seg)
 		sender_acked(s, c, seg, acked);
 	} else {
 		c->flight = (uint16_t)(flight - acked);
-		if (seg->wnd < conn_entry(s, c)->simple_max &&
-		    !(c->state == SYN_RECEIVED && c->flight))
+		if (seg->wnd < e->simple_max && !(c->state == SYN_RECEIVED && c->flight))
 			sender_borrow(s, c, seg);
 	}
 	return acked < flight || !flight || input_all_acked(s, c);
 }
 
 /* Seventh check: the payload. False: it was not taken, the peer must repeat it. */
-static bool input_payload(struct stateful *s, struct conn *c, struct segment *seg)
+static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
 	bool taken;
 
@@ -346,14 +372,14 @@ static bool input_payload(struct stateful *s, struct conn *c, struct segment *se
 		return false;
 	}
 	seg->ack_now = true;
-	taken = conn_entry(s, c)->client ? client_data(s, c, seg) : server_data(s, c, seg);
+	taken = e->client ? client_data(s, c, seg) : server_data(s, c, seg);
 	if (!taken && c->state != CLOSED)
 		segment_refuse(seg, DROP_TCP_NO_SIDE);
 	return taken && c->state != CLOSED;
 }
 
 /* Eighth check: FIN. */
-static void input_fin(struct stateful *s, struct conn *c, struct segment *seg)
+static void input_fin(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
 	if (seg->seq + seg->len != c->rcv_nxt) {
 		if (!seg->len)
@@ -365,8 +391,8 @@ static void input_fin(struct stateful *s, struct conn *c, struct segment *seg)
 	switch (c->state) {
 	case ESTABLISHED:
 		c->state = CLOSE_WAIT;
-		conn_entry(s, c)->active--;
-		if (conn_entry(s, c)->client)
+		e->active--;
+		if (e->client)
 			client_fin(s, c, seg);
 		else
 			server_fin(s, c, seg);
@@ -383,24 +409,26 @@ static void input_fin(struct stateful *s, struct conn *c, struct segment *seg)
 	}
 }
 
-static void input_synchronized(struct stateful *s, struct conn *c, struct segment *seg)
+static void input_synchronized(struct stateful *s, struct entry *e, struct conn *c,
+			       struct segment *seg)
 {
-	if (!input_in_window(s, c, seg) || !input_flags(s, c, seg))
+	if (!input_in_window(s, e, c, seg) || !input_flags(s, c, seg))
 		return;
 	if (c->scale != CONN_NO_SCALE)
 		seg->wnd <<= c->scale;
-	if (!input_ack(s, c, seg))
+	if (!input_ack(s, e, c, seg))
 		return;
-	if (seg->len && !input_payload(s, c, seg))
+	if (seg->len && !input_payload(s, e, c, seg))
 		return;
 	if (seg->flags & TCP_FIN)
-		input_fin(s, c, seg);
+		input_fin(s, e, c, seg);
 }
 
 static inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
 				 uint32_t guess)
 {
 	uint32_t number = guess;
+	struct entry *e;
 	struct conn *c;
 
 	if (guess == TABLE_NONE || s->table.conn[guess].state == CLOSED ||
@@ -411,11 +439,12 @@ static inline void input_segment(struct stateful *s, struct segment *seg, uint32
 		return;
 	}
 	c = &s->table.conn[number];
-	conn_entry(s, c)->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
+	e = conn_entry(s, c);
+	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
 	if (c->state == SYN_SENT)
-		input_syn_sent(s, c, seg);
+		input_syn_sent(s, e, c, seg);
 	else
-		input_synchronized(s, c, seg);
+		input_synchronized(s, e, c, seg);
 	if (c->state == CLOSED)
 		return;
 	if (seg->ack_now)

@@ -85,9 +85,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 	if (!c)
 		return blocked(e, NOT_OFFERED_NO_CONN);
 	c->state = SYN_SENT;
-	c->requests = e->config->requests_per_connection < CONN_UNLIMITED
-			      ? (uint16_t)e->config->requests_per_connection
-			      : CONN_UNLIMITED;
+	c->requests = e->requests;
 	/* without a packet to write it into, or a next hop yet, the SYN is sent by the timer */
 	output_syn(s, c, NULL, c->snd_nxt);
 	c->snd_nxt++;

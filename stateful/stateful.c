@@ -185,6 +185,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->mss = entry_mss(setup->config, t);
 	e->rto = t->tcp.initial_rto;
 	e->timeout = t->timeout;
+	e->requests = (uint16_t)RTE_MIN(t->requests_per_connection, (uint32_t)CONN_UNLIMITED);
 	e->think = t->think_time;
 	e->idle_timeout = t->idle_timeout;
 	e->idle_shift = RTE_MAX(e->think, e->idle_timeout) <= IDLE_FINE_MAX ? CONN_TIME_SHIFT

@@ -47,11 +47,73 @@ struct config_port {
 	uint16_t rx_descriptors, tx_descriptors;
 };
 
-enum traffic_kind { HTTP_CLIENT, HTTP_SERVER, TCP_CLIENT, TCP_SERVER };
+enum traffic_kind { HTTP_CLIENT, HTTP_SERVER, TCP_CLIENT, TCP_SERVER, UDP_BLAST, UDP_SINK };
 
 struct config_load {
 	struct rate cps, rps, bps; /* den 0: not set; num UINT64_MAX: "max" */
 	uint64_t concurrency;      /* 0: not set; UINT64_MAX: "max" */
+	/* Of a blast: packets; bits of frames without FCS (bps above) or with all that a link
+	 * carries (FCS, preamble, gap); or a share of what the link can carry, 0-100. */
+	struct rate pps, bps_l1, percent;
+	uint32_t burst; /* packets that leave together, at least 1 */
+	bool poisson;   /* gaps are random, exponentially distributed */
+};
+
+struct config_bytes {
+	uint8_t *data;
+	uint32_t count;
+};
+
+/* A field that changes from packet to packet, or from flow to flow. */
+enum modify_field {
+	MODIFY_OFFSET, /* `bytes` bytes at `offset` of the frame */
+	MODIFY_ETH_DST,
+	MODIFY_ETH_SRC,
+	MODIFY_VLAN_ID,  /* of the innermost tag */
+	MODIFY_VLAN_PCP, /* the same */
+	MODIFY_IP_TOS,
+	MODIFY_IP_ID,
+	MODIFY_IP_TTL,
+	MODIFY_IP_SRC,
+	MODIFY_IP_DST,
+	MODIFY_SRC_PORT,
+	MODIFY_DST_PORT,
+	MODIFY_FIELDS
+};
+enum modify_op { MODIFY_INCREMENT, MODIFY_DECREMENT, MODIFY_RANDOM, MODIFY_LIST };
+
+struct config_modify {
+	enum modify_field field;
+	uint16_t offset;
+	uint8_t bytes; /* 1-8 */
+	enum modify_op op;
+	bool has_start;
+	uint64_t start; /* first value, or with has_start false what the packet has */
+	uint64_t step;
+	uint64_t count; /* values until it begins again; 0: as many as fit */
+	uint64_t mask;  /* bits that change */
+	uint64_t *value;
+	unsigned values; /* of a list */
+	bool per_flow;
+};
+
+enum payload_fill { PAYLOAD_ZEROS, PAYLOAD_RANDOM, PAYLOAD_BYTES };
+
+/* Which of a blast's pools steps with every packet; the others follow in this order, cyclically. */
+enum walk_first { WALK_CLIENT_PORTS, WALK_CLIENTS, WALK_SERVER_PORTS, WALK_SERVERS, WALKS };
+
+struct config_blast {
+	struct config_bytes template; /* the whole frame; count 0: UDP over IPv4 from the pools */
+	uint16_t *size;               /* of frames without FCS, walked one by one */
+	unsigned sizes;
+	enum payload_fill payload;
+	struct config_bytes payload_bytes; /* repeated, for PAYLOAD_BYTES */
+	struct config_modify *modify;
+	unsigned modifies;
+	enum walk_first walk;
+	uint64_t packets, bytes, duration; /* 0: no such limit */
+	bool tag;
+	uint8_t ttl;
 };
 
 struct config_header {
@@ -65,7 +127,7 @@ struct config_message {     /* a request (client) or a response (server) */
 	const char *host;
 	struct config_header *header; /* extra headers */
 	unsigned headers;
-	uint16_t status; /* response: what is sent, or what a client expects, 0: any 2xx */
+	uint16_t status;    /* response: what is sent, or what a client expects, 0: any 2xx */
 	uint64_t body_size; /* an http-client expects CONFIG_ANY_SIZE: any */
 };
 
@@ -96,6 +158,7 @@ struct config_traffic {
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
 	struct config_tcp tcp;
+	struct config_blast blast;
 };
 
 enum expect_kind { EXPECT_MIN = 1, EXPECT_MAX = 2 };
@@ -146,9 +209,17 @@ void config_help(FILE *out);
 
 /* "http-client" etc. */
 const char *traffic_kind_name(enum traffic_kind);
+
+/* The side that offers a load. */
 static inline bool traffic_is_client(enum traffic_kind kind)
 {
-	return kind == HTTP_CLIENT || kind == TCP_CLIENT;
+	return kind == HTTP_CLIENT || kind == TCP_CLIENT || kind == UDP_BLAST;
+}
+
+/* Played by the stateless engine, others by the stateful one. */
+static inline bool traffic_is_stateless(enum traffic_kind kind)
+{
+	return kind == UDP_BLAST || kind == UDP_SINK;
 }
 
 #endif

@@ -161,12 +161,12 @@ const struct key key_table[] = {
 	 FIELD(config_traffic, load), .required = true,
 	 .help = "What the client offers; all keys given are held together."},
 	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_CLIENT, .type = TYPE_REQUESTS,
-	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = CONFIG_UNLIMITED - 1,
+	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = UINT16_MAX - 1,
 	 .help = "After so many requests a connection is closed; \"max\" or 0: it stays. Absent: "
 		 "1, or \"max\" "
 		 "when a think_time or both concurrency and cps are given."},
 	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_SERVER, .type = TYPE_REQUESTS,
-	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = CONFIG_UNLIMITED - 1,
+	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = UINT16_MAX - 1,
 	 .standard = "max",
 	 .help = "A server closes a connection, with the last response, after so many requests; "
 		 "\"max\" or 0: when the client does."},
