@@ -41,6 +41,7 @@ bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 	if (*conn_requests(s, c) != CONN_UNLIMITED)
 		--*conn_requests(s, c);
 	c->wait = 1;
+	conn_arm_rtx(s, c); /* which watches over the time-out too */
 	e->waiting++;
 	e->stats->level.request.offered++;
 	if (e->http)

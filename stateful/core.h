@@ -166,11 +166,14 @@ static inline bool conn_is_idle(const struct conn *c)
 	return c->state == ESTABLISHED && !c->wait && !c->has_side && !c->flight;
 }
 
-/* ns from the first transmission of what is awaited until now (RTO doubled with each retry). */
+/* ns from the first transmission of what is awaited until now (RTO doubled with each retry; a
+ * sender leaves `time` at the first). */
 static inline uint64_t conn_elapsed(const struct stateful *s, const struct conn *c)
 {
 	uint64_t since = (uint64_t)(uint32_t)(s->time - c->time) << CONN_TIME_SHIFT;
 
+	if (c->has_side)
+		return since;
 	return since + conn_entry(s, c)->rto * ((1ull << c->retries) - 1);
 }
 

@@ -313,6 +313,7 @@ static bool input_all_acked(struct stateful *s, struct conn *c)
 	case FIN_WAIT_1:
 		c->state = FIN_WAIT_2;
 		c->time = s->time;
+		conn_arm_rtx(s, c);
 		return true;
 	case CLOSING:
 	case LAST_ACK:

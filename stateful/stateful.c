@@ -324,8 +324,10 @@ static uint64_t stateful_poll(struct engine *engine, struct tx *tx, uint64_t now
 	sender_poll(s);
 	launch_poll(s);
 	next = RTE_MIN(timer_next(&s->timer), launch_next(s));
-	if (s->draining)
-		next = RTE_MIN(next, drain_poll(s) && !s->aborting ? s->deadline : now);
+	if (s->draining && !drain_poll(s))
+		return now;
+	if (s->draining && !s->aborting)
+		next = RTE_MIN(next, s->deadline);
 	return s->ready == TABLE_NONE ? next : now;
 }
 

@@ -122,6 +122,11 @@ static void describe_end(const char *name, const struct lab_end *lab)
 		    (unsigned long)tally_failed(&l->connection), (unsigned long)l->open,
 		    (unsigned long)l->request.offered, (unsigned long)l->request.succeeded,
 		    (unsigned long)tally_failed(&l->request));
+	for (unsigned i = 0; i < FAILED_COUNT; i++)
+		if (l->connection.failed[i] || l->request.failed[i])
+			print_error("    failed: %s %lu, requests %lu\n", failed_name[i],
+				    (unsigned long)l->connection.failed[i],
+				    (unsigned long)l->request.failed[i]);
 	for (unsigned i = 1; i < DROP_COUNT; i++)
 		if (lab->counters.drop[i])
 			print_error("    refused %lu: %s\n", (unsigned long)lab->counters.drop[i],
@@ -138,7 +143,7 @@ void world_describe(const struct world *w)
 	describe_wire("to client", &w->rule.to_client);
 	describe_end("client", &w->lab[LAB_CLIENT_PORT]);
 	describe_end("server", &w->lab[LAB_SERVER_PORT]);
-	for (unsigned i = 0; i < w->packets && i < 200; i++) {
+	for (unsigned i = 0; i < w->packets; i++) {
 		const struct world_packet *p = &w->packet[i];
 		char text[256];
 

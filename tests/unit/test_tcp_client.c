@@ -492,6 +492,45 @@ static void test_response_time_out(void **state)
 	expect_ended(FAILED_TIMEOUT);
 }
 
+/* ... also of a request of several segments, long after the handshake. */
+static void test_response_time_out_of_a_large_request(void **state)
+{
+	uint32_t end;
+
+	(void)state;
+	open_client(SET("client.request.method=POST", "client.request.body.size=3000",
+			"client.requests_per_connection=2", "client.think_time=3s",
+			"client.timeout=5s"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
+	request = drill_stream(&d, 1);
+	SEND_TEXT(&d, RESPONSE_5, "P. 1 ack %u", request);
+	drill_skip_acks(&d);
+	drill_wait(&d, MS(3100));
+	end = drill_stream(&d, request);
+	assert_true(end > request + 3000);
+	drill_wait(&d, MS(4800));
+	assert_int_equal(drill_level(&d)->open, 1);
+	drill_wait(&d, MS(300));
+	assert_int_equal(drill_level(&d)->open, 0);
+	assert_int_equal(failed(FAILED_TIMEOUT), 1);
+	drill_close(&d);
+}
+
+/* A retransmission does not make the time-out come earlier. */
+static void test_response_time_out_with_retransmissions(void **state)
+{
+	(void)state;
+	open_client(SET("client.request.method=POST", "client.request.body.size=3000",
+			"client.timeout=10s", "client.tcp.initial_rto=1s"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
+	drill_wait(&d, MS(9900)); /* retransmissions at 1, 3 and 7 s */
+	assert_int_equal(drill_level(&d)->open, 1);
+	drill_wait(&d, MS(200));
+	expect_ended(FAILED_TIMEOUT);
+}
+
 /* The time-out is one of silence: a slow response is none, one that stops is. */
 static void test_response_time_out_in_the_middle(void **state)
 {
@@ -743,6 +782,8 @@ int main(void)
 		cmocka_unit_test(test_reset_while_waiting),
 		cmocka_unit_test(test_reset_in_the_middle_of_a_response),
 		cmocka_unit_test(test_response_time_out),
+		cmocka_unit_test(test_response_time_out_of_a_large_request),
+		cmocka_unit_test(test_response_time_out_with_retransmissions),
 		cmocka_unit_test(test_response_time_out_in_the_middle),
 		cmocka_unit_test(test_request_is_retransmitted_with_back_off),
 		cmocka_unit_test(test_fin_is_retransmitted),

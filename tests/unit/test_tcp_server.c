@@ -1023,6 +1023,24 @@ static void test_fin_wait_2_ends(void **state)
 	drill_close(&d);
 }
 
+/* ... nor one that stopped in the middle of a request. */
+static void test_fin_wait_2_with_half_a_request_ends(void **state)
+{
+	(void)state;
+	open_server(NULL);
+	handshake();
+	SEND_TEXT(&d, "GET / HT", "P. 1 ack 1");
+	drill_skip_acks(&d);
+	drill_wait(&d, SEC(2));
+	drill_drain(&d, SEC(60));
+	drill_wait(&d, MS(10));
+	EXPECT(&d, "F. 1:1 ack 9");
+	SEND(&d, ". 9 ack 2");
+	drill_wait(&d, SEC(6));
+	assert_int_equal(drill_level(&d)->open, 0);
+	drill_close(&d);
+}
+
 static void test_drain_closes_idle_connections(void **state)
 {
 	(void)state;
@@ -1135,6 +1153,7 @@ int main(void)
 		cmocka_unit_test(test_repeated_fin_after_the_end),
 		cmocka_unit_test(test_ack_then_fin),
 		cmocka_unit_test(test_fin_wait_2_ends),
+		cmocka_unit_test(test_fin_wait_2_with_half_a_request_ends),
 		cmocka_unit_test(test_drain_closes_idle_connections),
 		cmocka_unit_test(test_drain_resets_at_the_deadline),
 		cmocka_unit_test(test_idle_timeout),
