@@ -60,9 +60,11 @@ measure() {
 	run=$((run + 1))
 	report=run$run
 	: >access.log
-	onager_run run$run c client.json "$@"
-	finish run$run "$want" 40
+	onager_run $report c client.json "$@"
+	finish_or_late $report "$want" 40
 	laws $report
+	connections=$(jq .traffic.web.succeeded $report.report)
+	requests=$(jq .traffic.web.requests.succeeded $report.report)
 }
 logged() { # AWK-EXPRESSION: lines of the log for which it is true
 	awk "$1" access.log | wc -l
@@ -73,57 +75,59 @@ same() { # WHAT GOT WANT
 
 case_is "short connections, each seen by nginx"
 measure 0
-expect $report '.verdict == "pass"' '.traffic.web.offered == 600' '.traffic.web.succeeded == 600' \
-	'.traffic.web.requests.succeeded == 600' '.total.http2XX == 600' '.total.synRt == 0' \
-	'.total.pushRt == 0' '.total.finRt == 0' '.traffic.web.latency_us.response.count == 600'
-same "requests in nginx's log" "$(logged '$4 == 200 && $5 == 1')" 600
-no_sockets() { [ -z "$(in_ns k ss -Htn state connected exclude time-wait '( sport = :80 )')" ]; }
-wait_for 5 no_sockets
+complete $report 600
+expect $report '.total.http2XX == .traffic.web.succeeded' '.total.pushRt == 0' '.total.finRt == 0' \
+	'.traffic.web | .latency_us.response.count == .succeeded'
+same "requests in nginx's log" "$(logged '$4 == 200 && $5 == 1')" "$connections"
+wait_for 5 no_sockets k 80
 
 case_is "keep-alive: ten requests a connection"
+# No request begins after the end: the last connections may have had no time for all ten.
 measure 0 --set traffic.0.requests_per_connection=10 --set traffic.0.load.cps=50
-expect $report '.verdict == "pass"' '.traffic.web.succeeded == 150' \
-	'.traffic.web.requests.succeeded == 1500'
-same "requests" "$(logged '$4 == 200')" 1500
-same "connections" "$(awk '{ print $2 }' access.log | sort -u | wc -l)" 150
+complete $report 150
+expect $report '.traffic.web.requests.succeeded | . > 1300 and . <= 1500'
+same "requests" "$(logged '$4 == 200')" "$requests"
+same "connections" "$(awk '{ print $2 }' access.log | sort -u | wc -l)" "$connections"
 
 case_is "concurrency with think time"
 measure 0 --set 'traffic.0.load={"concurrency": 100}' --set traffic.0.think_time=50ms
-expect $report '.verdict == "pass"' '.traffic.web.offered == 100' \
-	'.traffic.web.achieved.concurrency >= 99' '.traffic.web.requests.succeeded > 1000'
-wait_for 5 no_sockets
+complete $report 100
+expect $report '.traffic.web.achieved.concurrency >= 90' '.traffic.web.requests.succeeded > 1000'
+same "requests" "$(logged '$4 == 200')" "$requests"
+wait_for 5 no_sockets k 80
 
 case_is "a server that closes after five requests is not at fault"
 measure 0 --set traffic.0.server_ports=81 --set traffic.0.requests_per_connection=10 \
 	--set traffic.0.load.cps=50
-expect $report '.verdict == "pass"' '.traffic.web.offered == 150' \
-	'.traffic.web.requests.succeeded == 750'
+complete $report 150
+expect $report '.traffic.web.requests.succeeded | . > 650 and . <= 750'
+same "requests" "$(logged '$4 == 200')" "$requests"
 
 case_is "HEAD, POST, 204, a chunked body, pages of 21 kB and 3 MB"
-for set in '{"method": "HEAD", "path": "/page.html"}' \
+for request in '{"method": "HEAD", "path": "/page.html"}' \
 	'{"method": "POST", "path": "/post", "body": {"size": 100000}}' \
 	'{"path": "/empty"}' '{"path": "/page.html"}' \
 	'{"path": "/gzip", "headers": {"Accept-Encoding": "gzip"}}'; do
-	measure 0 --set "traffic.0.request=$set" --set traffic.0.load.cps=50 --duration 1s \
+	measure 0 --set "traffic.0.request=$request" --set traffic.0.load.cps=50 --duration 1s \
 		--set traffic.0.requests_per_connection=2
-	expect $report '.verdict == "pass"' '.traffic.web.succeeded == 50' \
-		'.traffic.web.requests.succeeded == 100'
-	same "requests of $set" "$(logged '$4 ~ /^20/')" 100
+	complete $report 50
+	same "requests of $request" "$(logged '$4 ~ /^20/')" "$requests"
 done
 measure 0 --set 'traffic.0.request={"path": "/big.bin"}' --set traffic.0.load.cps=5 --duration 2s
-expect $report '.verdict == "pass"' '.traffic.web.requests.succeeded == 10'
-same "bytes served" "$(logged '$5 == 3000000')" 10
+complete $report 10
+same "bytes served" "$(logged '$5 == 3000000')" "$connections"
 
 case_is "a 404 of the right length is a failure, unless it is what was asked for"
 measure 1 --set 'traffic.0.request={"path": "/none"}' --duration 1s
-expect $report '.verdict == "fail"' '.traffic.web.failed.status == 200' \
-	'.traffic.web.succeeded == 0' '.total.http4XX == 200' '.reasons | join(" ") | test("status")'
-measure 0 --set 'traffic.0.request.path="/none"' --set traffic.0.response.status=404 --duration 1s
-expect $report '.verdict == "pass"' '.traffic.web.succeeded == 200'
+expect $report '.verdict == "fail"' '.traffic.web | .failed.status == .offered' \
+	'.traffic.web.succeeded == 0' '.total.http4XX > 150' '.reasons | join(" ") | test("status")'
+measure 0 --set 'traffic.0.request={"path": "/none", "status": 404}' --duration 1s
+complete $report 200
 
 case_is "through haproxy, keep-alive and not"
 measure 0 --set traffic.0.server_ports=8080
-expect $report '.verdict == "pass"' '.traffic.web.succeeded == 600'
+complete $report 600
 measure 0 --set traffic.0.server_ports=8080 --set traffic.0.requests_per_connection=10 \
 	--set traffic.0.load.cps=50
-expect $report '.verdict == "pass"' '.traffic.web.requests.succeeded == 1500'
+complete $report 150
+expect $report '.traffic.web.requests.succeeded > 1300'

@@ -11,33 +11,43 @@ cat >loop.json <<'END'
     {"name": "s", "device": "loop:0", "cores": [0], "address": ["10.0.0.2/24"], "gateway": "10.0.0.1"}],
   "traffic": [
     {"name": "web", "port": "c", "kind": "http-client", "clients": "16.0.0.1-16.0.0.9",
-      "servers": "48.0.0.1", "load": {"cps": 200}},
+      "servers": "48.0.0.1", "load": {"cps": 200}, "catch_up": "2s"},
     {"name": "site", "port": "s", "kind": "http-server", "servers": "48.0.0.1"}]
 }
 END
 
+# With exit status 0 or, where the machine is busy, 3.
+run_loop() { # ARGUMENT...
+	local status=0
+
+	timeout 60 "$onager" run loop.json --report cmd.report "$@" >cmd.out 2>cmd.err </dev/null ||
+		status=$?
+	[ $status = 0 ] || [ $status = 3 ] || fail "exit $status"
+}
+
 case_is "text: every counter's name, and the verdict; nothing on stderr"
-onager_exits 0 run loop.json --report cmd.report
+until_punctual cmd run_loop
 for name in pktRx bitsTx dropTx tcpRx arpTx synRx rstTx pushRt skOpen skCon httpGet http2XX imissed; do
 	says cmd.out "$name"
 done
 says cmd.out '[Pp]ass'
-[ ! -s cmd.err ] || fail "on stderr: $(cat cmd.err)"
+silent cmd.err
 laws cmd
 
 case_is "a report on standard output is nothing but the report"
-onager_exits 0 run loop.json --quiet --report -
-jq -e '.verdict == "pass" and .traffic.web.succeeded == 200' cmd.out >jq.out ||
+timeout 60 "$onager" run loop.json --quiet --report - >cmd.out 2>cmd.err </dev/null || [ $? = 3 ] ||
+	fail "exit $?"
+jq -e '.verdict and .traffic.web.succeeded > 0' cmd.out >jq.out ||
 	fail "standard output is not a report: $(head -c 300 cmd.out)"
 
 case_is "JSON lines: each interval is an object, and they add up to the total"
-onager_exits 0 run loop.json --format json --report cmd.report
+until_punctual cmd run_loop --format json
 jq -se 'length >= 5 and all(has("pktRx"))' cmd.out >jq.out || fail "not JSON lines"
 laws cmd
 expect cmd '[.intervals[].skOpen] | add == 400'
 
 case_is "CSV: a header, then as many fields in every line"
-onager_exits 0 run loop.json --format csv
+run_loop --format csv
 python3 - <<'END' || fail "not CSV"
 import csv
 rows = list(csv.reader(open("cmd.out")))
@@ -47,11 +57,11 @@ assert all(len(row) == len(rows[0]) for row in rows), [len(row) for row in rows]
 END
 
 case_is "quiet: the result alone"
-onager_exits 0 run loop.json --quiet
+run_loop --quiet
 [ "$(wc -l <cmd.out)" -lt 60 ] && ! grep -q remaining cmd.out || fail "intervals in spite of --quiet"
 
 case_is "standard input is a configuration"
-"$onager" run - --quiet --report in.report <loop.json >cmd.out || fail "exit $?"
+"$onager" run - --quiet --report in.report <loop.json >cmd.out || [ $? = 3 ] || fail "exit $?"
 laws in
 "$onager" check - <loop.json >cmd.out || fail "exit $?"
 

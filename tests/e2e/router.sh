@@ -18,16 +18,16 @@ pair() { # ARGUMENT OF THE CLIENT...
 	onager_run server s server.json --set ports.0.gateway=10.2.0.1
 	await server
 	onager_run client c client.json --set ports.0.gateway=10.1.0.1 "$@"
-	finish client 0 30
+	finish_or_late client 0 30
 	stop server
 	laws client server
-	expect client '.verdict == "pass"' '.traffic.web.offered == 600' \
-		'.traffic.web.succeeded == 600'
-	expect server '.traffic.web.offered == 600' '.traffic.web.succeeded == 600'
+	connections=$(jq .traffic.web.offered client.report)
+	expect server ".traffic.web.succeeded == $connections"
 }
 
 case_is "through a router: both gateways are asked for by ARP"
 pair
+complete client 600
 expect client '.total.arpTx > 0' '.total.synRt == 0'
 
 case_is "through NAT: the server sees one client address, conntrack sees nothing invalid"
@@ -56,17 +56,14 @@ table ip watch {
 END
 # From few client ports, so that addresses that share one get another from the gateway.
 pair --set traffic.0.client_ports=5000-5003
+complete client 600
 packets() { in_ns r nft -j list counter ip "$@" | jq '.nftables[] | .counter? // empty | .packets'; }
-[ "$(packets nat clients)" = 600 ] || fail "$(packets nat clients) connections translated, not 600"
+[ "$(packets nat clients)" = "$connections" ] ||
+	fail "$(packets nat clients) connections translated, not $connections"
 [ "$(packets watch invalid)" = 0 ] || fail "$(packets watch invalid) packets invalid to conntrack"
 [ "$(packets watch untranslated)" = 0 ] || fail "packets passed untranslated"
 
 case_is "through NAT, kept-open connections"
-onager_run server s server.json --set ports.0.gateway=10.2.0.1
-await server
-onager_run client c client.json --set ports.0.gateway=10.1.0.1 \
-	--set traffic.0.requests_per_connection=20 --set traffic.0.load.cps=20
-finish client 0 30
-stop server
-laws client server
-expect client '.traffic.web.succeeded == 60' '.traffic.web.requests.succeeded == 1200'
+pair --set traffic.0.requests_per_connection=20 --set traffic.0.load.cps=20
+complete client 60
+expect client '.traffic.web.requests.succeeded | . > 1000 and . <= 1200'

@@ -97,8 +97,8 @@ ab_is_clean -k http://10.9.0.2:8081/
 says ab.out '^Keep-Alive requests: +(2000|19[0-9][0-9])$'
 
 case_is "nothing is left at the peer, and the report counts what the clients counted"
-no_sockets() { [ -z "$(in_ns k ss -Htn state connected exclude time-wait)" ]; }
-wait_for 5 no_sockets
+wait_for 5 no_sockets k 80
+wait_for 5 no_sockets k 8081
 stop server
 laws server
 expect server '.verdict == "pass"' '.traffic.ab.offered == 2000' \

@@ -27,12 +27,12 @@ record() {
 	await server
 	for name in "$@"; do set+=(--set "$name"); done
 	onager_run client c client.json --set traffic.0.load.cps=100 --duration 2s "${set[@]}"
-	finish client 0 30
+	finish_or_late client 0 30
 	stop server
 	stop tcpdump
 	grep -q '^0 packets dropped by kernel' tcpdump.err || fail "tcpdump lost packets"
 	laws client server
-	expect client '.verdict == "pass"'
+	connections=$(jq .traffic.web.succeeded client.report)
 }
 # A remark of tshark's: malformed, checksum, any TCP analysis flag, any expert warning.
 is_clean() {
@@ -51,48 +51,65 @@ server_set=()
 
 case_is "short connections: six packets each, in the known order"
 record
+complete client 200
 is_clean
-count 'tcp.checksum.status == "Good"' 1200
-count 'tcp.flags.syn == 1 && tcp.flags.ack == 0' 200
+count 'tcp.checksum.status == "Good"' $((connections * 6))
+count 'tcp.flags.syn == 1 && tcp.flags.ack == 0' "$connections"
 count 'tcp.flags.reset == 1' 0
 read_wire -Y tcp -T fields -e tcp.stream -e tcp.flags.str |
 	awk '{ gsub(/[^A-Z]/, "", $2); shape[$1] = shape[$1] " " $2 } END { for (s in shape) print shape[s] }' |
 	sort | uniq -c >shapes.out
 [ "$(wc -l <shapes.out)" = 1 ] || fail "connections differ: $(cat shapes.out)"
-says shapes.out '^ *200 +S AS AP AP?F AF A$'
-expect client '.total.tcpTx == 600' '.total.tcpRx == 600'
-expect server '.total.tcpTx == 600' '.total.tcpRx == 600'
+says shapes.out "^ *$connections +S AS AP AP?F AF A\$"
+for name in client server; do
+	expect $name ".total.tcpTx == $connections * 3" ".total.tcpRx == $connections * 3"
+done
 
-case_is "evenly spaced: no two connections of a hundred a second closer than half their distance"
-read_wire -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' -T fields -e frame.time_relative >syn.out
-awk 'NR > 1 { gap[NR] = $1 - last } { last = $1 }
-	END { for (i in gap) if (gap[i] < 0.005) near++
-	print near + 0; exit near > NR / 10 }' syn.out >near.out || fail "$(cat near.out) of 199 gaps"
+case_is "evenly spaced: half the connections within a tenth of their distance"
+if grep -q 'was taken away' client.err; then
+	echo "  (not judged: the machine was busy)"
+else
+	read_wire -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' -T fields -e frame.time_relative |
+		awk 'NR > 1 { good += ($1 - last > 0.009 && $1 - last < 0.011) } { last = $1 }
+			END { print good + 0; exit good < NR / 2 }' >gaps.out ||
+		fail "only $(cat gaps.out) of $((connections - 1))"
+fi
 
 case_is "a separate ACK of the handshake and a separate FIN, by key"
 server_set=(--set traffic.0.tcp.separate_fin=true)
 record traffic.0.tcp.handshake_ack=true
+complete client 200
 is_clean
-count tcp 1600
+count 'tcp.len > 0 && tcp.flags.fin == 1' 0
+count 'tcp.len == 0 && tcp.flags == 0x10 && tcp.seq == 1 && tcp.ack == 1' "$connections"
+# Eight packets, or nine where both ends close at once.
+packets=$(read_wire -Y tcp | wc -l)
+[ "$packets" -ge $((connections * 8)) ] && [ "$packets" -le $((connections * 9)) ] ||
+	fail "$packets packets for $connections connections"
 server_set=()
 
 case_is "keep-alive: two packets a request, clean to the end"
 record traffic.0.requests_per_connection=10 traffic.0.load.cps=20
 is_clean
-count 'http.request' 400
-count 'http.response' 400
+requests=$(jq .traffic.web.requests.succeeded client.report)
+[ "$requests" -gt 370 ] || fail "only $requests requests"
+count http.request "$requests"
+count http.response "$requests"
 count 'tcp.flags.reset == 1' 0
 
 case_is "pages of 21 kB and POSTs of 5 kB"
 server_set=(--set traffic.0.response.body.size=21000)
 record traffic.0.load.cps=20
+complete client 40
 is_clean
 server_set=()
 record 'traffic.0.request={"method": "POST", "body": {"size": 5000}}' traffic.0.load.cps=20
+complete client 40
 is_clean
 
 case_is "raw payloads of tcp-client and tcp-server"
 server_set=(--set traffic.0.kind=tcp-server --set 'traffic.0.response={"size": 300}')
 record traffic.0.kind=tcp-client 'traffic.0.request={"size": 40}' traffic.0.load.cps=50
+complete client 100
 is_clean
-count tcp 600
+count tcp $((connections * 6))
