@@ -2,13 +2,19 @@
  *
  * Words of eight bytes, their low and high halves added apart: no carry can get lost, and the
  * compiler makes a vector loop of it. The bytes that remain are read as the end of the last eight
- * bytes and shifted into place: nothing outside is touched.
+ * bytes and shifted into place: nothing outside is touched. With AVX2 there is an instruction that
+ * adds 16-bit words in pairs, which takes a third off the time of a full-sized frame.
  *
  * Measured and rejected: 128-bit accumulators (add with carry; half as fast from 200 bytes on, no
- * faster below) and vectors written by hand (no faster from 200 bytes on, slower below). */
+ * faster below), the loop above written in vectors by hand (no gain), aligning first (a loss below
+ * 1000 bytes). */
 #include "checksum.h"
 
 #include <string.h>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the tail is shifted as little-endian");
 
@@ -31,13 +37,45 @@ static uint64_t sum_short(const uint8_t *data, size_t length)
 	return length & 1 ? sum + *data : sum;
 }
 
+#ifdef __AVX2__
+#define VECTOR_FROM 448   /* bytes; measured */
+#define VECTORS_MAX 16384 /* the lanes take 32768 times a pair of signed words */
+
+/* The words are added as signed ones, each 32768 too small; all of that is put back at the end. */
+static uint64_t sum_vectors(const uint8_t *data, size_t vectors)
+{
+	const __m256i bias = _mm256_set1_epi16(INT16_MIN), one = _mm256_set1_epi16(1);
+	int64_t sum = (int64_t)vectors * 16 * 32768;
+	__m256i pairs, lanes = _mm256_setzero_si256();
+	int32_t lane[8];
+
+	for (; vectors; vectors--, data += sizeof lanes) {
+		pairs = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)data), bias);
+		lanes = _mm256_add_epi32(lanes, _mm256_madd_epi16(pairs, one));
+	}
+	_mm256_storeu_si256((__m256i *)lane, lanes);
+	for (unsigned i = 0; i < 8; i++)
+		sum += lane[i];
+	return (uint64_t)sum;
+}
+#endif
+
 uint64_t checksum_sum(const void *data, size_t length)
 {
 	const uint8_t *next = data, *end = next + length;
 	uint64_t low = 0, high = 0, word;
 
+#ifdef __AVX2__
+	while (length >= VECTOR_FROM) {
+		size_t vectors = length / 32 < VECTORS_MAX ? length / 32 : VECTORS_MAX;
+
+		low += sum_vectors(next, vectors);
+		next += vectors * 32;
+		length -= vectors * 32;
+	}
+#endif
 	if (length < sizeof word)
-		return sum_short(next, length);
+		return low + sum_short(next, length);
 	for (; length >= sizeof word; length -= sizeof word, next += sizeof word) {
 		memcpy(&word, next, sizeof word);
 		low += (uint32_t)word;

@@ -89,6 +89,20 @@ static void carries_are_not_lost(void **state)
 	}
 }
 
+/* Longer than any packet: nothing overflows on the way. */
+static void megabytes(void **state)
+{
+	static uint8_t data[3000000];
+
+	(void)state;
+	for (unsigned fill = 0; fill < 256; fill += 51) {
+		memset(data, (int)fill, sizeof data);
+		assert_int_equal(folded(data, sizeof data), naive(data, sizeof data));
+		assert_int_equal(folded(data + 1, sizeof data - 2),
+				 naive(data + 1, sizeof data - 2));
+	}
+}
+
 static void fold_is_the_sum_of_the_words(void **state)
 {
 	static const uint64_t edge[] = {
@@ -157,6 +171,7 @@ int main(void)
 		cmocka_unit_test(zero_and_ones),
 		cmocka_unit_test(equals_naive_at_every_length_and_alignment),
 		cmocka_unit_test(carries_are_not_lost),
+		cmocka_unit_test(megabytes),
 		cmocka_unit_test(fold_is_the_sum_of_the_words),
 		cmocka_unit_test(sums_add),
 		cmocka_unit_test(pseudo_header),
