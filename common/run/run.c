@@ -21,8 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <rte_ethdev.h>
+#include <rte_common.h>
 
+#include "link.h"
 #include "measure.h"
 #include "plan.h"
 #include "signal.h"
@@ -143,14 +144,12 @@ static void output_check(struct run *r)
 static void links_watch(struct run *r)
 {
 	for (unsigned i = 0; i < r->config->ports; i++) {
-		struct rte_eth_link link = {0};
+		bool up = link_is_up(&r->ports[i]);
 
-		if (rte_eth_link_get_nowait(r->ports[i].id, &link) ||
-		    r->link_up[i] == (bool)link.link_status)
-			continue;
-		r->link_up[i] = link.link_status;
-		fprintf(stderr, "onager: port %s: link is %s\n", r->config->port[i].name,
-			r->link_up[i] ? "up" : "down");
+		if (r->link_up[i] != up)
+			fprintf(stderr, "onager: port %s: link is %s\n", r->config->port[i].name,
+				up ? "up" : "down");
+		r->link_up[i] = up;
 	}
 }
 
@@ -403,10 +402,7 @@ static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
 	if (!r->zero.traffic || !r->link_up)
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
 	for (unsigned i = 0; i < r->config->ports; i++) {
-		struct rte_eth_link link = {0};
-
-		rte_eth_link_get_nowait(r->ports[i].id, &link);
-		r->link_up[i] = link.link_status;
+		r->link_up[i] = link_is_up(&r->ports[i]);
 		r->has_client |= port_has_client(r->config, i);
 	}
 	clock_calibrate(&r->clock);
