@@ -285,8 +285,11 @@ static bool input_in_window(struct stateful *s, struct entry *e, struct conn *c,
 static bool input_flags(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	if (seg->flags & TCP_RST) {
+		/* with both FINs exchanged all has been said: the far end has only forgotten us */
+		bool said = (c->state == LAST_ACK || c->state == CLOSING) && !c->wait;
+
 		if (seg->seq == c->rcv_nxt)
-			conn_end(s, c, c->state == LAST_ACK && !c->wait ? -1 : FAILED_RESET);
+			conn_end(s, c, said ? -1 : FAILED_RESET);
 		else
 			input_challenge(s, c, seg, DROP_TCP_BAD_RST);
 		return false;
