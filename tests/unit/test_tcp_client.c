@@ -353,6 +353,26 @@ static void test_both_close_at_once(void **state)
 	expect_success();
 }
 
+/* RFC 9293 section 3.10.7.4: in CLOSING and LAST-ACK a RST just ends it. */
+static void test_reset_after_both_fins_is_an_end(void **state)
+{
+	uint32_t end = sizeof(RESPONSE_5);
+
+	(void)state;
+	connect_to(NULL);
+	SEND_TEXT(&d, RESPONSE_5, "P. 1 ack %u", request);
+	EXPECT(&d, "F. %u:%u ack %u", request, request, end);
+	SEND(&d, "F. %u ack %u", end, request); /* CLOSING */
+	EXPECT(&d, ". %u:%u ack %u", request + 1, request + 1, end + 1);
+	SEND(&d, "R %u", end + 1);
+	expect_success();
+	connect_to(NULL);
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u", request);
+	EXPECT(&d, "F. %u:%u ack %u", request, request, end + 1); /* LAST-ACK */
+	SEND(&d, "R %u", end + 1);
+	expect_success();
+}
+
 static void test_next_request_goes_with_the_ack(void **state)
 {
 	uint32_t at = 1, end = 0;
@@ -772,6 +792,7 @@ int main(void)
 		cmocka_unit_test(test_continue_before_the_response),
 		cmocka_unit_test(test_client_closes_when_it_has_all),
 		cmocka_unit_test(test_both_close_at_once),
+		cmocka_unit_test(test_reset_after_both_fins_is_an_end),
 		cmocka_unit_test(test_next_request_goes_with_the_ack),
 		cmocka_unit_test(test_server_closes_early_in_order),
 		cmocka_unit_test(test_wrong_status),
