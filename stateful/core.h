@@ -161,9 +161,15 @@ static inline uint32_t conn_flight(const struct stateful *s, const struct conn *
 			   : c->flight;
 }
 
-static inline bool conn_is_idle(const struct conn *c)
+/* Nothing is under way in either direction. A side record may still be held: the peer's window is
+ * small. */
+static inline bool conn_is_idle(const struct stateful *s, const struct conn *c)
 {
-	return c->state == ESTABLISHED && !c->wait && !c->has_side && !c->flight;
+	const struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
+
+	if (c->state != ESTABLISHED || c->wait || conn_flight(s, c))
+		return false;
+	return !side || (!side->receiving && c->snd_nxt == side->start_seq + side->length);
 }
 
 /* ns from the first transmission of what is awaited until now (RTO doubled with each retry; a

@@ -66,7 +66,7 @@ static void server_idle(struct stateful *s, struct conn *c, uint64_t since)
 {
 	struct entry *e = conn_entry(s, c);
 
-	if (e->client || !e->idle_timeout || !conn_is_idle(c))
+	if (e->client || !e->idle_timeout || !conn_is_idle(s, c))
 		return;
 	c->time = (uint32_t)((s->now - since) >> e->idle_shift);
 	conn_arm_app(s, c, e->idle_timeout > since ? e->idle_timeout - since : 0);
@@ -120,7 +120,7 @@ static void app_expired(struct stateful *s, struct conn *c)
 	uint64_t limit = e->client ? e->think : e->idle_timeout;
 
 	c->app = 0;
-	if (!conn_is_idle(c) || (!e->client && c->rtx))
+	if (!conn_is_idle(s, c) || (!e->client && c->rtx))
 		return;
 	if (since + (1ull << e->idle_shift) < limit)
 		conn_arm_app(s, c, limit - since);
@@ -161,7 +161,7 @@ static void drain_conn(struct stateful *s, struct conn *c)
 
 	if (s->aborting)
 		conn_abort(s, c, fulfilled ? -1 : FAILED_TIMEOUT);
-	else if (c->state == ESTABLISHED && (e->client ? conn_is_idle(c) : !c->closing))
+	else if (c->state == ESTABLISHED && (e->client ? conn_is_idle(s, c) : !c->closing))
 		conn_close(s, c, NULL);
 }
 

@@ -105,7 +105,7 @@ static bool churn_one(struct stateful *s, struct entry *e)
 		if (e->churn_at >= s->table.used)
 			e->churn_at = 0;
 		c = &s->table.conn[e->churn_at++];
-		if (c->state == ESTABLISHED && c->entry == e->number && conn_is_idle(c)) {
+		if (c->state == ESTABLISHED && c->entry == e->number && conn_is_idle(s, c)) {
 			conn_close(s, c, NULL);
 			return true;
 		}
@@ -158,7 +158,7 @@ static struct conn *idle_take(struct stateful *s, struct entry *e)
 	while (e->idle_head != e->idle_tail) {
 		struct conn *c = &s->table.conn[e->idle[e->idle_head++ & e->idle_mask]];
 
-		if (c->entry == e->number && conn_is_idle(c) && *conn_requests(s, c))
+		if (c->entry == e->number && conn_is_idle(s, c) && *conn_requests(s, c))
 			return c;
 	}
 	return NULL;
