@@ -193,6 +193,26 @@ static void test_think_time_spaces_requests(void **state)
 	world_close(&w);
 }
 
+/* A peer whose window is smaller than a request: the connection is idle between requests all the
+ * same. */
+static void test_think_time_with_a_small_window(void **state)
+{
+	struct world w;
+
+	(void)state;
+	run_clean(&w, SET("client.load.cps=1", "client.requests_per_connection=4",
+			  "client.think_time=10ms", "client.request.method=POST",
+			  "client.request.body.size=5000", "server.tcp.window=2000"));
+	assert_int_equal(world_client(&w)->request.succeeded, 4);
+	world_close(&w);
+	run_clean(&w, SET("client.load.cps=1", "client.requests_per_connection=max",
+			  "client.think_time=200ms", "client.request.method=POST",
+			  "client.request.body.size=5000", "server.tcp.window=2000"));
+	assert_in_range(world_client(&w)->request.succeeded, 4, 5);
+	assert_int_equal(w.lab[0].counters.value[COUNTER_RST_TX], 0);
+	world_close(&w);
+}
+
 /* Payload bytes that one side sent, and its largest segment. */
 static uint64_t sent(const struct world *w, unsigned from, uint32_t *largest)
 {
@@ -399,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_separate_fin),
 		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_think_time_spaces_requests),
+		cmocka_unit_test(test_think_time_with_a_small_window),
 		cmocka_unit_test(test_response_sizes),
 		cmocka_unit_test(test_request_sizes),
 		cmocka_unit_test(test_ten_megabytes),
