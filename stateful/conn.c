@@ -91,6 +91,8 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 		e->active--;
 	if (c->state == SYN_SENT || c->state == SYN_RECEIVED)
 		e->connecting--;
+	if (c->has_side)
+		reassembly_free(s, table_side(&s->table, c));
 	e->stats->level.open--;
 	s->counters->value[COUNTER_SK_CON]--;
 	s->counters->value[COUNTER_SK_CLOSE]++;

@@ -32,7 +32,7 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tc
 };
 
 #define CONN_ENTRIES_MAX 64 /* traffic entries of a port: 6 bits */
-#define CONN_MSS_MAX     32 /* distinct peer MSS values kept apart: 5 bits */
+#define CONN_MSS_MAX     16 /* distinct peer MSS values kept apart: 4 bits */
 #define CONN_NO_SCALE    15 /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
 #define CONN_UNLIMITED   UINT16_MAX
@@ -47,7 +47,8 @@ struct conn {
 	uint32_t state : 4;
 	uint32_t retries : 4;
 	uint32_t entry : 6; /* index into the engine's traffic entries */
-	uint32_t mss : 5;   /* index into the engine's table of peer MSS values */
+	uint32_t mss : 4;   /* index into the engine's table of peer MSS values */
+	uint32_t sack : 1;  /* both ends permit selective acknowledgments (RFC 2018) */
 	uint32_t scale : 4; /* the peer's window scale, or CONN_NO_SCALE */
 	uint32_t note : 3;  /* client: 1 + enum failed, the first failure, told at the connection's
 			     * end;  server: enum variant of the response being sent */
@@ -68,6 +69,11 @@ struct conn {
 	};
 };
 _Static_assert(sizeof(struct conn) == 32, "two connections per cache line");
+
+#define SACK_RANGES 6
+struct sack_range {
+	uint32_t begin, end;
+};
 
 /* What a connection needs only for messages of several segments: congestion control, RTT, the
  * parser between segments. The fields it displaces from the record live here meanwhile. `ready`,
@@ -94,13 +100,25 @@ struct side {
 	uint32_t start_seq; /* sequence number of the first byte */
 	uint32_t snd_una, snd_max, snd_wnd;
 	uint32_t cwnd, ssthresh, recover;
+	struct cubic {
+		uint64_t epoch;        /* when the present growth began; 0: with the next ACK */
+		float w_max, w_est, k; /* segments, segments, s */
+	} cubic;
 	uint32_t rtt_seq; /* acknowledging this gives an RTT sample */
 	uint32_t srtt_us, rttvar_us, rto_us;
 	uint64_t rtt_time; /* when it was sent; 0: no sample is being taken */
 	uint64_t deadline; /* of the retransmission or zero-window timer; 0: off */
+	/* SACK scoreboard (RFC 6675): what the peer has beyond snd_una, ascending, apart from each
+	 * other */
+	struct sack_range sacked[SACK_RANGES];
+	uint32_t sack_count;
+	uint32_t high_rxt; /* retransmitted up to here in this recovery */
 	/* receiver */
-	uint32_t started;  /* client: when the request was first sent, as conn.time */
-	uint64_t expected; /* raw payload still to come */
+	struct rte_mbuf *kept; /* segments that came before their turn, see reassembly.c */
+	uint32_t kept_count;
+	uint32_t kept_latest; /* sequence number of the last one kept */
+	uint32_t started;     /* client: when the request was first sent, as conn.time */
+	uint64_t expected;    /* raw payload still to come */
 	struct http_parser parser;
 };
 

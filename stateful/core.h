@@ -86,6 +86,7 @@ struct stateful {
 	uint8_t mss_latest;
 	uint16_t mss_value[CONN_MSS_MAX]; /* of the peers, ascending order not kept; [0] = 536 */
 	uint64_t rto_min; /* the shortest initial RTO: no entry of the wheel lies further off */
+	uint32_t kept;    /* packets held for reassembly, of all connections */
 	uint64_t secret;  /* of initial sequence numbers */
 	uint64_t ramp, duration;
 	uint64_t start, end; /* of the load: nothing is launched from `end` on */
@@ -102,9 +103,12 @@ struct segment {
 	unsigned index;
 	struct tuple tuple;
 	uint32_t seq, ack;
-	uint32_t wnd;  /* as it stands in the header; scaled once the connection is known */
-	uint32_t len;  /* of the payload from seq on */
-	uint16_t skip; /* payload before seq: received earlier */
+	uint32_t wnd; /* as it stands in the header; scaled once the connection is known */
+	uint32_t len; /* of the payload from seq on */
+	/* what holds that payload, and where in it: the received packet, or one kept by
+	 * reassembly.c */
+	const struct rte_mbuf *data;
+	uint32_t offset;
 	uint8_t flags;
 	bool ack_now; /* an ACK must leave, alone or with data */
 };
@@ -122,8 +126,8 @@ static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
 /* The contiguous piece of the payload that starts `at` bytes behind seq: its address and length. */
 static inline uint32_t segment_piece(const struct segment *seg, uint32_t at, const char **data)
 {
-	const struct rte_mbuf *m = segment_mbuf(seg);
-	uint32_t offset = seg->rx->view[seg->index].payload + seg->skip + at;
+	const struct rte_mbuf *m = seg->data;
+	uint32_t offset = seg->offset + at;
 
 	for (; offset >= m->data_len; m = m->next)
 		offset -= m->data_len;
@@ -244,6 +248,38 @@ void sender_ready(struct stateful *, struct conn *);
 void sender_poll(struct stateful *);
 /* Give the side record back if nothing needs it any more. */
 void sender_release(struct stateful *, struct conn *);
+
+/* congestion.c: the congestion window. */
+void congestion_start(struct side *, uint32_t mss);
+/* `acked` new bytes were acknowledged, not in recovery: cwnd grows. */
+void congestion_acked(const struct stateful *, const struct entry *, struct side *, uint32_t mss,
+		      uint32_t acked);
+/* A loss: ssthresh falls, by what is in flight. */
+void congestion_lost(const struct entry *, struct side *, uint32_t mss);
+
+/* sack.c: the scoreboard of a sender.
+ * Take the SACK blocks of a segment's options over into it. */
+void sack_read(struct side *, const struct segment *seg);
+/* Forget what lies behind snd_una. */
+void sack_forget(struct side *);
+uint32_t sack_bytes(const struct side *);
+/* What is not acknowledged below this is lost: more than two segments above have arrived. snd_una:
+ * nothing is. */
+uint32_t sack_lost_below(const struct side *, uint32_t mss);
+/* The first range from `from` on that has not arrived though something above has. */
+bool sack_hole(const struct side *, uint32_t from, struct sack_range *hole);
+/* Bytes in the network, by estimate (RFC 6675 section 4, SetPipe). */
+uint32_t sack_pipe(const struct side *, uint32_t snd_nxt, uint32_t mss);
+
+/* reassembly.c: what came before its turn. Keep a segment, if there is room for it. */
+bool reassembly_keep(struct stateful *, struct conn *, struct segment *seg);
+/* The next kept segment is in turn now: *kept describes what is new of it, and the packet is the
+ * caller's, to be released. NULL: none is. */
+struct rte_mbuf *reassembly_next(struct stateful *, struct conn *, const struct segment *seg,
+				 struct segment *kept);
+void reassembly_free(struct stateful *, struct side *);
+/* The blocks to report, the one with the latest segment first; returns how many, at most `most`. */
+unsigned reassembly_blocks(const struct side *, struct sack_range *block, unsigned most);
 
 /* client.c and server.c: what to do with bytes. They move c->rcv_nxt over what they take of the
  * payload; true when that was all of it (or the connection is gone: c->state == CLOSED), false to

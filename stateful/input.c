@@ -26,7 +26,8 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 	seg->ack = ntohl(tcp->recv_ack);
 	seg->wnd = ntohs(tcp->rx_win);
 	seg->len = view->payload_len;
-	seg->skip = 0;
+	seg->data = rx->pkt[i];
+	seg->offset = view->payload;
 	seg->flags = tcp->tcp_flags;
 	seg->ack_now = false;
 }
@@ -36,6 +37,7 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 struct options {
 	uint16_t mss;
 	uint8_t scale;
+	bool sack;
 };
 
 /* Any order and any other options in between (RFC 9293 section 3.2). */
@@ -55,32 +57,34 @@ static bool options_walk(const struct segment *seg, struct options *options)
 			options->mss = (uint16_t)(at[2] << 8 | at[3]);
 		if (at[0] == 3 && at[1] == 3)
 			options->scale = RTE_MIN(at[2], SCALE_MAX);
+		if (at[0] == 4 && at[1] == 2)
+			options->sack = true;
 	}
 	return true;
 }
 
-/* MSS and window scale of a SYN; false when the options are malformed. Most have MSS first, and
- * then nothing or NOP and window scale: these two are recognised as they stand. */
+/* The options of a SYN; false when they are malformed. Most, our own too, are MSS, then NOP and
+ * window scale, then two NOPs and SACK permitted, the last or the last two left out: these are
+ * recognised as they stand. */
 static inline bool options_read(const struct segment *seg, struct options *options)
 {
 	const struct view *view = &seg->rx->view[seg->index];
 	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *,
 						    view->l4 + sizeof(struct rte_tcp_hdr));
 	unsigned length = view->payload - view->l4 - (unsigned)sizeof(struct rte_tcp_hdr);
-	uint32_t first = 0, second;
+	uint32_t word[3] = {0, htonl(0x0103030f), htonl(0x01010402)};
 
-	if (length >= 4)
-		memcpy(&first, at, sizeof(first));
-	if ((first & htonl(0xffff0000)) != htonl(0x02040000))
+	if (length < 4 || length > sizeof(word))
 		return options_walk(seg, options);
-	options->mss = (uint16_t)ntohl(first);
+	memcpy(word, at, length);
+	if ((word[0] & htonl(0xffff0000)) != htonl(0x02040000) ||
+	    (word[1] & htonl(0xffffff00)) != htonl(0x01030300) || word[2] != htonl(0x01010402))
+		return options_walk(seg, options);
+	options->mss = (uint16_t)ntohl(word[0]);
 	options->scale = CONN_NO_SCALE;
-	if (length == 4)
-		return true;
-	memcpy(&second, at + 4, sizeof(second));
-	if (length != 8 || (second & htonl(0xffffff00)) != htonl(0x01030300))
-		return options_walk(seg, options);
-	options->scale = RTE_MIN((uint8_t)ntohl(second), SCALE_MAX);
+	if (length > 4)
+		options->scale = RTE_MIN((uint8_t)ntohl(word[1]), SCALE_MAX);
+	options->sack = length > 8;
 	return true;
 }
 
@@ -94,6 +98,7 @@ static void conn_take_options(struct stateful *s, struct entry *e, struct conn *
 
 	c->mss = conn_mss_index(s, mss < 64 ? 64 : mss);
 	c->scale = e->scale ? options->scale : CONN_NO_SCALE;
+	c->sack = e->config->tcp.sack && options->sack;
 	c->rcv_nxt = seg->seq + 1;
 }
 
@@ -274,7 +279,7 @@ static bool input_in_window(struct stateful *s, struct entry *e, struct conn *c,
 	}
 	if (old > seg->len)
 		old = seg->len;
-	seg->skip = (uint16_t)old;
+	seg->offset += old;
 	seg->len -= old;
 	seg->seq += old;
 	seg->ack_now = true;
@@ -362,6 +367,12 @@ static bool input_ack(struct stateful *s, struct entry *e, struct conn *c, struc
 	return acked < flight || !flight || input_all_acked(s, c);
 }
 
+/* In-order payload to the client or server. */
+static bool input_taken(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
+{
+	return e->client ? client_data(s, c, seg) : server_data(s, c, seg);
+}
+
 /* Seventh check: the payload. False: it was not taken, the peer must repeat it. */
 static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
@@ -372,11 +383,14 @@ static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, s
 		return false;
 	}
 	if (seg->seq != c->rcv_nxt) {
-		input_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
+		if (reassembly_keep(s, c, seg))
+			output_ack(s, c, seg); /* at once: the sender counts these (RFC 5681 4.2) */
+		else
+			input_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
 		return false;
 	}
 	seg->ack_now = true;
-	taken = e->client ? client_data(s, c, seg) : server_data(s, c, seg);
+	taken = input_taken(s, e, c, seg);
 	if (!taken && c->state != CLOSED)
 		segment_refuse(seg, DROP_TCP_NO_SIDE);
 	return taken && c->state != CLOSED;
@@ -413,6 +427,33 @@ static void input_fin(struct stateful *s, struct entry *e, struct conn *c, struc
 	}
 }
 
+/* What was kept and is in turn now. The ACK that fills a gap leaves at once (RFC 5681 section 4.2).
+ */
+static void input_kept(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
+{
+	struct segment kept;
+	struct rte_mbuf *m;
+
+	while ((m = reassembly_next(s, c, seg, &kept))) {
+		bool taken;
+
+		kept.ack_now = true;
+		taken = !kept.len || input_taken(s, e, c, &kept);
+		if (taken && c->state != CLOSED && kept.flags & TCP_FIN)
+			input_fin(s, e, c, &kept);
+		s->tx->release(s->tx, m);
+		if (c->state == CLOSED)
+			return;
+		seg->ack_now |= kept.ack_now;
+		if (!taken || !c->has_side)
+			break;
+	}
+	if (c->has_side && table_side(&s->table, c)->unacked) {
+		table_side(&s->table, c)->unacked = 0;
+		seg->ack_now = true;
+	}
+}
+
 static void input_synchronized(struct stateful *s, struct entry *e, struct conn *c,
 			       struct segment *seg)
 {
@@ -426,6 +467,8 @@ static void input_synchronized(struct stateful *s, struct entry *e, struct conn 
 		return;
 	if (seg->flags & TCP_FIN)
 		input_fin(s, e, c, seg);
+	if (c->state != CLOSED && c->has_side && table_side(&s->table, c)->kept)
+		input_kept(s, e, c, seg);
 }
 
 static inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,

@@ -17,6 +17,9 @@
 #define IP_BYTES  sizeof(struct rte_ipv4_hdr)
 #define TCP_BYTES sizeof(struct rte_tcp_hdr)
 
+#define OPTIONS_MAX 40
+#define SACK_BLOCKS 4
+
 struct mac { /* in registers: between reading a packet's source address and overwriting it */
 	uint32_t low;
 	uint16_t high;
@@ -64,7 +67,7 @@ always_inline bool mbuf_reusable(const struct rte_mbuf *m, uint32_t length)
 	       (uint32_t)(m->buf_len - m->data_off) >= RTE_MAX(length, (uint32_t)TEMPLATE_MAX);
 }
 
-/* A packet to write a frame of `length` into, and where it goes: the received one unless it is
+/* A packet with room for `length` bytes, and where it goes: the received one unless it is
  * refused (then it stays for the drop sample), or a blank one. */
 always_inline bool frame_take(struct stateful *s, const struct conn *c, const struct segment *seg,
 			      uint32_t peer_be, uint32_t length, struct frame *frame)
@@ -79,10 +82,14 @@ always_inline bool frame_take(struct stateful *s, const struct conn *c, const st
 		frame->m = tx_new(s->tx);
 	if (unlikely(!frame->m))
 		return false;
-	frame->m->data_len = (uint16_t)length;
-	frame->m->pkt_len = length;
 	frame->m->ol_flags = 0;
 	return true;
+}
+
+always_inline void frame_length(const struct frame *frame, uint32_t length)
+{
+	frame->m->data_len = (uint16_t)length;
+	frame->m->pkt_len = length;
 }
 
 struct fields { /* what differs from segment to segment, in host order but for the tuple */
@@ -144,16 +151,14 @@ always_inline void frame_send(struct stateful *s, struct entry *e, const struct 
 	tx_push(s->tx, frame->m);
 }
 
-/* MSS, and window scale when we open or the peer offered it (RFC 9293 3.7.1, RFC 7323 2.2). */
-always_inline uint8_t write_syn_options(const struct entry *e, const struct conn *c, uint8_t flags,
-					uint8_t *to)
+always_inline struct fields conn_fields(const struct entry *e, const struct conn *c, uint8_t flags,
+					uint32_t seq)
 {
-	const uint8_t options[8] = {2, 4,       (uint8_t)(e->mss >> 8), (uint8_t)e->mss, 1, 3,
-				    3, e->scale};
-	bool scale = flags & TCP_ACK ? c->scale != CONN_NO_SCALE : e->scale != 0;
-
-	memcpy(to, options, sizeof(options));
-	return scale ? 8 : 4;
+	return (struct fields){.tuple = &c->tuple,
+			       .seq = seq,
+			       .ack = flags & TCP_ACK ? c->rcv_nxt : 0,
+			       .window = c->scale == CONN_NO_SCALE ? e->window_plain : e->window,
+			       .flags = flags};
 }
 
 always_inline bool output(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
@@ -162,26 +167,17 @@ always_inline bool output(struct stateful *s, struct conn *c, struct segment *se
 {
 	struct entry *e = conn_entry(s, c);
 	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
-	struct fields fields = {.tuple = &c->tuple,
-				.seq = seq,
-				.ack = flags & TCP_ACK ? c->rcv_nxt : 0,
-				.window = c->scale == CONN_NO_SCALE ? e->window_plain : e->window,
-				.flags = flags};
+	struct fields fields = conn_fields(e, c, flags, seq);
 	uint64_t sum = 0;
 	struct frame frame;
 	uint8_t *start;
 
 	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + len, &frame))
 		return false;
+	frame_length(&frame, headers + len);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
 	memcpy(start, e->header, TEMPLATE_MAX);
-	if (flags & TCP_SYN) {
-		fields.options = write_syn_options(e, c, flags, start + headers);
-		fields.window = e->window_plain;
-		frame.m->data_len = (uint16_t)(headers + fields.options);
-		frame.m->pkt_len = frame.m->data_len;
-		sum = checksum_sum(start + headers, fields.options);
-	} else if (message && len) {
+	if (message && len) {
 		message_write(message, offset, (char *)start + headers, len);
 		if (message->whole && len == message->length)
 			sum = message->whole_sum;
@@ -194,16 +190,70 @@ always_inline bool output(struct stateful *s, struct conn *c, struct segment *se
 	return true;
 }
 
+/* A segment with options and without payload. */
+static bool output_options(struct stateful *s, struct conn *c, struct segment *seg,
+			   struct fields *fields, const uint8_t *options)
+{
+	struct entry *e = conn_entry(s, c);
+	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
+	struct frame frame;
+	uint8_t *start;
+
+	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + OPTIONS_MAX, &frame))
+		return false;
+	frame_length(&frame, headers + fields->options);
+	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
+	memcpy(start, e->header, TEMPLATE_MAX);
+	memcpy(start + headers, options, OPTIONS_MAX);
+	frame_send(s, e, &frame, fields, checksum_sum(options, fields->options));
+	if (seg && fields->flags & TCP_ACK)
+		seg->ack_now = false;
+	return true;
+}
+
+/* MSS; window scale and SACK permitted when we open or the peer offered them (RFC 9293
+ * section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2). */
+bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
+{
+	const struct entry *e = conn_entry(s, c);
+	bool opens = c->state == SYN_SENT;
+	struct fields fields = conn_fields(e, c, opens ? TCP_SYN : TCP_SYN | TCP_ACK, seq);
+	uint8_t options[OPTIONS_MAX] = {2, 4, (uint8_t)(e->mss >> 8), (uint8_t)e->mss};
+
+	fields.window = e->window_plain;
+	fields.options = 4;
+	if (opens ? e->scale != 0 : c->scale != CONN_NO_SCALE) {
+		memcpy(options + fields.options, (const uint8_t[]){1, 3, 3, e->scale}, 4);
+		fields.options += 4;
+	}
+	if (opens ? e->config->tcp.sack : c->sack) {
+		memcpy(options + fields.options, (const uint8_t[]){1, 1, 4, 2}, 4);
+		fields.options += 4;
+	}
+	return output_options(s, c, seg, &fields, options);
+}
+
+/* An ACK that says which segments came before their turn (RFC 2018 section 3). */
+static bool output_sack(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
+{
+	struct fields fields = conn_fields(conn_entry(s, c), c, TCP_ACK, seq);
+	struct sack_range block[SACK_BLOCKS];
+	unsigned count = reassembly_blocks(table_side(&s->table, c), block, SACK_BLOCKS);
+	uint8_t options[OPTIONS_MAX] = {1, 1, 5, (uint8_t)(2 + 8 * count)};
+
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t edge[2] = {htonl(block[i].begin), htonl(block[i].end)};
+
+		memcpy(options + 4 + 8 * i, edge, sizeof(edge));
+	}
+	fields.options = (uint8_t)(4 + 8 * count);
+	return output_options(s, c, seg, &fields, options);
+}
+
 bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
 		    uint32_t seq, const struct message *message, uint32_t offset, uint32_t len)
 {
 	return output(s, c, seg, flags, seq, message, offset, len);
-}
-
-bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
-{
-	return output(s, c, seg, c->state == SYN_SENT ? TCP_SYN : TCP_SYN | TCP_ACK, seq, NULL, 0,
-		      0);
 }
 
 bool output_whole(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
@@ -219,13 +269,15 @@ bool output_whole(struct stateful *s, struct conn *c, struct segment *seg, uint8
 bool output_bare(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
 		 uint32_t seq)
 {
-	return output(s, c, seg, flags & (uint8_t)~TCP_SYN, seq, NULL, 0, 0);
+	return output(s, c, seg, flags, seq, NULL, 0, 0);
 }
 
 bool output_ack(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	uint32_t seq = c->has_side ? table_side(&s->table, c)->snd_max : c->snd_nxt;
 
+	if (c->sack && c->has_side && table_side(&s->table, c)->kept)
+		return output_sack(s, c, seg, seq);
 	return output_bare(s, c, seg, TCP_ACK, seq);
 }
 
@@ -241,6 +293,7 @@ void output_stateless(struct stateful *s, struct entry *e, const struct segment 
 
 	if (!frame_take(s, NULL, seg, seg->tuple.peer_be, length, &frame))
 		return;
+	frame_length(&frame, length);
 	memcpy(rte_pktmbuf_mtod(frame.m, char *), e->header, TEMPLATE_MAX);
 	f.flags = fin ? TCP_ACK : seg->flags & TCP_ACK ? TCP_RST : TCP_RST | TCP_ACK;
 	if (seg->flags & TCP_ACK)

@@ -9,9 +9,7 @@
 
 #include <string.h>
 
-#define RTO_MIN_US  200000u
-#define RTO_MAX_US  60000000u
-#define TIMER_SLACK 200000000u /* RTO_MIN: the wheel is looked at this often while a timer runs */
+#define RTO_MAX_US 60000000u
 
 static struct conn *side_conn(const struct stateful *s, const struct side *side)
 {
@@ -32,7 +30,8 @@ static enum variant outstanding_variant(const struct entry *e, const struct conn
 
 static void side_arm(struct stateful *s, struct side *side)
 {
-	uint64_t at = s->now + TIMER_SLACK;
+	uint64_t at = s->now +
+		      s->rto_min; /* no RTO is shorter: a nearer deadline is always seen in time */
 
 	if (side->timed)
 		return;
@@ -63,8 +62,7 @@ bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg
 	side->started = s->time - (uint32_t)(conn_elapsed(s, c) >> CONN_TIME_SHIFT);
 	side->recover = side->snd_una;
 	side->snd_wnd = seg ? seg->wnd : e->simple_max;
-	side->cwnd = RTE_MIN(10 * mss, RTE_MAX(2 * mss, 14600u)); /* RFC 6928 */
-	side->ssthresh = UINT32_MAX;
+	congestion_start(side, mss);
 	side->rto_us = (uint32_t)(e->rto / 1000);
 	if (seg && segment_mbuf(seg)) {
 		memcpy(side->mac,
@@ -155,28 +153,57 @@ static uint32_t send_allowed(const struct side *side, uint32_t mss, uint32_t snd
 	return flying ? 0 : allowed; /* no silly small segments while an ACK is to come */
 }
 
+/* What to send next: where it starts, and at most how many bytes, 0 for nothing now. In recovery
+ * with SACK that is the first lost range not sent again yet, else new data (RFC 6675 section 5,
+ * step C). */
+static uint32_t send_next(const struct conn *c, const struct side *side, uint32_t mss,
+			  uint32_t *seq)
+{
+	struct sack_range hole;
+	uint32_t pipe, from, flying = c->snd_nxt - side->snd_una;
+
+	*seq = c->snd_nxt;
+	if (!side->recovering || !c->sack)
+		return send_allowed(side, mss, c->snd_nxt);
+	pipe = sack_pipe(side, c->snd_nxt, mss);
+	if (pipe + mss > side->cwnd)
+		return 0;
+	from = seq_lt(side->high_rxt, side->snd_una) ? side->snd_una : side->high_rxt;
+	if (sack_hole(side, from, &hole) && seq_lt(hole.begin, sack_lost_below(side, mss))) {
+		*seq = hole.begin;
+		return RTE_MIN(mss, hole.end - hole.begin);
+	}
+	return side->snd_wnd > flying ? RTE_MIN(mss, side->snd_wnd - flying) : 0;
+}
+
+static bool something_left(const struct conn *c, const struct side *side, uint32_t seq)
+{
+	uint32_t end = side->start_seq + side->length;
+
+	return seq != c->snd_nxt || seq_lt(seq, end) || (seq == end && side->fin_wanted);
+}
+
 static void sender_push(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct side *side = table_side(&s->table, c);
 	uint32_t mss = conn_mss(s, c);
 	uint32_t end = side->start_seq + side->length;
 
-	while (seq_lt(c->snd_nxt, end) || (c->snd_nxt == end && side->fin_wanted)) {
-		uint32_t allowed = send_allowed(side, mss, c->snd_nxt), sent;
+	for (;;) {
+		uint32_t seq, allowed = send_next(c, side, mss, &seq), sent;
 
-		if (!allowed && c->snd_nxt != end)
+		if (!something_left(c, side, seq) || (!allowed && seq != end))
 			break;
-		if (!tx_open(s)) {
-			sender_ready(s, c);
-			return;
-		}
-		sent = send_at(s, c, side, seg, c->snd_nxt, allowed);
+		sent = tx_open(s) ? send_at(s, c, side, seg, seq, allowed) : 0;
 		if (!sent) {
 			sender_ready(s, c);
 			return;
 		}
 		seg = NULL;
-		c->snd_nxt += sent;
+		if (seq == c->snd_nxt)
+			c->snd_nxt += sent;
+		else
+			side->high_rxt = seq + sent;
 		if (seq_lt(side->snd_max, c->snd_nxt))
 			side->snd_max = c->snd_nxt;
 		if (!side->deadline)
@@ -236,7 +263,7 @@ void sender_close(struct stateful *s, struct conn *c, struct segment *seg)
 }
 
 /* RFC 6298 section 2 */
-static void rtt_sample(struct side *side, uint64_t rtt_ns)
+static void rtt_sample(struct side *side, uint64_t rtt_ns, uint32_t min_us)
 {
 	uint32_t rtt = (uint32_t)RTE_MIN(rtt_ns / 1000, (uint64_t)RTO_MAX_US);
 	uint32_t error = rtt > side->srtt_us ? rtt - side->srtt_us : side->srtt_us - rtt;
@@ -248,57 +275,59 @@ static void rtt_sample(struct side *side, uint64_t rtt_ns)
 		side->rttvar_us += (error >> 2) - (side->rttvar_us >> 2);
 		side->srtt_us += (rtt >> 3) - (side->srtt_us >> 3);
 	}
-	side->rto_us =
-		RTE_MIN(RTE_MAX(side->srtt_us + 4 * side->rttvar_us, RTO_MIN_US), RTO_MAX_US);
+	side->rto_us = RTE_MIN(RTE_MAX(side->srtt_us + 4 * side->rttvar_us, min_us), RTO_MAX_US);
 }
 
 static void retransmit_first(struct stateful *s, struct conn *c, struct side *side)
 {
-	if (!send_at(s, c, side, NULL, side->snd_una, conn_mss(s, c)))
+	uint32_t sent = send_at(s, c, side, NULL, side->snd_una, conn_mss(s, c));
+
+	if (!sent)
 		sender_ready(s, c);
+	side->high_rxt = side->snd_una + sent;
 	timer_set(s, side);
 }
 
-/* New data has been acknowledged (RFC 5681 section 3.1, RFC 6582 section 3.2). */
+/* New data has been acknowledged. In recovery without SACK, a partial ACK tells of the next loss
+ * (RFC 6582 section 3.2); with SACK the scoreboard does. */
 static void window_advance(struct stateful *s, struct conn *c, struct side *side, uint32_t acked)
 {
 	uint32_t mss = conn_mss(s, c);
 
 	side->dup_acks = 0;
-	if (side->recovering) {
-		if (!seq_lt(side->snd_una, side->recover)) {
-			side->recovering = 0;
-			side->cwnd = side->ssthresh;
-			return;
-		}
+	if (!side->recovering) {
+		congestion_acked(s, conn_entry(s, c), side, mss, acked);
+	} else if (!seq_lt(side->snd_una, side->recover)) {
+		side->recovering = 0;
+		side->cwnd = side->ssthresh;
+	} else if (!c->sack) {
 		side->cwnd = side->cwnd > acked ? side->cwnd - acked + mss : mss;
 		retransmit_first(s, c, side);
-		return;
 	}
-	if (side->cwnd < side->ssthresh)
-		side->cwnd += RTE_MIN(acked, 2 * mss);
-	else
-		side->cwnd += RTE_MAX(1u, (uint32_t)((uint64_t)mss * mss / side->cwnd));
-	side->cwnd = RTE_MIN(side->cwnd, (uint32_t)INT32_MAX);
 }
 
-static void halve_window(struct side *side, uint32_t mss)
+/* The first segment is lost: send it again at once (fast retransmit). */
+static void recovery_begin(struct stateful *s, struct conn *c, struct side *side)
 {
-	side->ssthresh = RTE_MAX((side->snd_max - side->snd_una) / 2, 2 * mss);
+	uint32_t mss = conn_mss(s, c);
+
+	congestion_lost(conn_entry(s, c), side, mss);
+	side->recover = side->snd_max;
+	side->recovering = 1;
+	side->cwnd = side->ssthresh + (c->sack ? 0 : 3 * mss);
+	retransmit_first(s, c, side);
 }
 
 static void duplicate_ack(struct stateful *s, struct conn *c, struct side *side)
 {
-	uint32_t mss = conn_mss(s, c);
+	bool lost = ++side->dup_acks == 3 ||
+		    (c->sack && sack_lost_below(side, conn_mss(s, c)) != side->snd_una);
 
-	if (side->recovering) {
-		side->cwnd += mss;
-	} else if (++side->dup_acks == 3 && !seq_lt(side->snd_una, side->recover)) {
-		halve_window(side, mss);
-		side->recover = side->snd_max;
-		side->recovering = 1;
-		side->cwnd = side->ssthresh + 3 * mss;
-		retransmit_first(s, c, side);
+	if (!side->recovering) {
+		if (lost && !seq_lt(side->snd_una, side->recover))
+			recovery_begin(s, c, side);
+	} else if (!c->sack) {
+		side->cwnd += conn_mss(s, c);
 	}
 }
 
@@ -309,17 +338,21 @@ void sender_acked(struct stateful *s, struct conn *c, struct segment *seg, uint3
 			 side->snd_max != side->snd_una && !(seg->flags & TCP_FIN);
 
 	side->snd_wnd = seg->wnd;
+	if (c->sack && segment_mbuf(seg))
+		sack_read(side, seg);
 	/* probes that are answered may go on for ever (RFC 9293 section 3.8.6.1) */
 	if (!seg->wnd)
 		c->retries = 0;
 	if (acked) {
 		side->snd_una += acked;
+		sack_forget(side);
 		if (!side->recovering && seq_lt(side->recover, side->snd_una))
 			side->recover = side->snd_una; /* kept near, or it would wrap round */
 		if (seq_lt(c->snd_nxt, side->snd_una))
 			c->snd_nxt = side->snd_una;
 		if (side->rtt_time && !seq_lt(side->snd_una, side->rtt_seq)) {
-			rtt_sample(side, s->now - side->rtt_time);
+			rtt_sample(side, s->now - side->rtt_time,
+				   (uint32_t)(conn_entry(s, c)->config->tcp.min_rto / 1000));
 			side->rtt_time = 0;
 		}
 		c->retries = 0;
@@ -349,12 +382,13 @@ static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
 		c->retries++;
 	if (!probe) {
 		if (c->retries == 1)
-			halve_window(side, conn_mss(s, c));
+			congestion_lost(e, side, conn_mss(s, c));
 		side->cwnd = conn_mss(s, c);
 	}
 	side->recovering = 0;
 	side->dup_acks = 0;
 	side->recover = side->snd_max;
+	side->sack_count = 0;
 	side->rto_us = RTE_MIN(2 * side->rto_us, RTO_MAX_US);
 	c->snd_nxt = side->snd_una;
 	timer_set(s, side);
@@ -417,7 +451,7 @@ void sender_release(struct stateful *s, struct conn *c)
 {
 	struct side *side = table_side(&s->table, c);
 
-	if (side->receiving || side->unacked || side->snd_una != side->snd_max ||
+	if (side->receiving || side->unacked || side->kept || side->snd_una != side->snd_max ||
 	    c->snd_nxt != side->snd_max || (side->fin_wanted && !c->fin) ||
 	    (side->length && seq_lt(c->snd_nxt, side->start_seq + side->length)) ||
 	    side->snd_wnd < conn_entry(s, c)->simple_max)

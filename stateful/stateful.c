@@ -21,6 +21,12 @@
 #define WINDOW_PLAIN_MAX    65535u
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
 
+/* Is a traffic entry this engine's, on this port? */
+static bool entry_is_mine(const struct config_traffic *t, unsigned port)
+{
+	return t->port == port && !traffic_is_stateless(t->kind);
+}
+
 static uint64_t rate_times(struct rate rate, uint64_t ns)
 {
 	if (!rate.den || rate.num == UINT64_MAX)
@@ -87,7 +93,7 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 
 	*plan = (struct stateful_plan){.bytes = sizeof(struct stateful) + 4096};
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].port == port)
+		if (entry_is_mine(&config->traffic[i], port))
 			total += entry_connections(&config->traffic[i]);
 	if (workers > 1) /* flows are dealt by hash: never quite evenly */
 		total = total / workers + total / workers / 4;
@@ -95,7 +101,7 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 	for (unsigned i = 0; i < config->traffics; i++) {
 		const struct config_traffic *t = &config->traffic[i];
 
-		if (t->port != port)
+		if (!entry_is_mine(t, port))
 			continue;
 		plan->bytes += sizeof(struct entry) + message_reserve(t, entry_mss(config, t)) + 64;
 		if (entry_is_paced(t))
@@ -224,11 +230,11 @@ static int entries_init(struct stateful *s, const struct stateful_setup *setup, 
 	for (unsigned i = 0; i < config->traffics; i++) {
 		struct entry *e = &s->entry[s->entries];
 
-		if (config->traffic[i].port != setup->port)
+		if (!entry_is_mine(&config->traffic[i], setup->port))
 			continue;
 		if (entry_init(s, e, &config->traffic[i], setup, arena))
 			return -1;
-		s->rto_min = RTE_MIN(s->rto_min, e->rto);
+		s->rto_min = RTE_MIN(s->rto_min, RTE_MIN(e->rto, config->traffic[i].tcp.min_rto));
 		if (entry_app_time(e) != entry_app_time(&s->entry[0]))
 			s->table.hold_app = true;
 		s->entries++;
@@ -242,7 +248,7 @@ static uint32_t connections_expected(const struct config *config, unsigned port,
 	uint64_t expected = 0;
 
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].port == port &&
+		if (entry_is_mine(&config->traffic[i], port) &&
 		    config->traffic[i].load.concurrency != UINT64_MAX)
 			expected += config->traffic[i].load.concurrency;
 	return (uint32_t)RTE_MIN(expected / workers, (uint64_t)1 << 30);
@@ -253,7 +259,7 @@ static unsigned port_traffics(const struct config *config, unsigned port)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < config->traffics; i++)
-		count += config->traffic[i].port == port;
+		count += entry_is_mine(&config->traffic[i], port);
 	return count;
 }
 

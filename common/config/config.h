@@ -131,10 +131,15 @@ struct config_message {     /* a request (client) or a response (server) */
 	uint64_t body_size; /* an http-client expects CONFIG_ANY_SIZE: any */
 };
 
+enum config_congestion { CONGESTION_NEWRENO, CONGESTION_CUBIC };
+
 struct config_tcp {
 	uint16_t mss;         /* 0: MTU less headers */
 	uint32_t window;      /* receive window offered, "64Ki" */
 	uint64_t initial_rto; /* "1s" */
+	uint64_t min_rto;         /* "200ms": once round trips are measured */
+	enum config_congestion congestion;
+	bool sack; /* "true": permit, send and use selective acknowledgments */
 	uint8_t retries;      /* 0-15: 5 */
 	bool handshake_ack;   /* send the handshake's ACK on its own: 7 packets */
 	bool separate_fin;    /* send FIN on its own, not with the last data */
