@@ -121,8 +121,10 @@ case_is "a 404 of the right length is a failure, unless it is what was asked for
 measure 1 --set 'traffic.0.request={"path": "/none"}' --duration 1s
 expect $report '.verdict == "fail"' '.traffic.web | .failed.status == .offered' \
 	'.traffic.web.succeeded == 0' '.total.http4XX > 150' '.reasons | join(" ") | test("status")'
-measure 0 --set 'traffic.0.request={"path": "/none", "status": 404}' --duration 1s
+measure 0 --set 'traffic.0.request={"path": "/none"}' --set 'traffic.0.response={"status": 404, "body": {"size": 1}}' --duration 1s
 complete $report 200
+measure 1 --set 'traffic.0.response.body.size=2' --duration 1s
+expect $report '.traffic.web | .failed.protocol == .offered' '.total.httpErr > 150'
 
 case_is "through haproxy, keep-alive and not"
 measure 0 --set traffic.0.server_ports=8080

@@ -15,8 +15,8 @@ await server
 onager_run client c client.json --duration 1s
 finish client 1 20
 laws client
-expect client '.verdict == "fail"' '.traffic.web.failed.status == 200' \
-	'.traffic.web.succeeded == 0' '.reasons | join(" ") | test("200.*status")'
+expect client '.verdict == "fail"' '.traffic.web | .failed.status == .offered and .offered > 150' \
+	'.traffic.web.succeeded == 0' '.reasons | join(" ") | test("[0-9]+ status")'
 stop server
 
 case_is "a server that admits some clients counts the others"
@@ -26,15 +26,17 @@ onager_run client c client.json "${fast[@]}" --duration 1s
 finish client 1 20
 stop server
 laws client server
-expect client '.traffic.web.succeeded == 100' \
-	'.traffic.web.failed.refused + .traffic.web.failed.timeout == 100'
-expect server '.total.drops["tcp.client"] >= 100' '.traffic.web.succeeded == 100'
+# Clients take turns: half of them are of the five that are served.
+expect client '.traffic.web | .succeeded + .failed.refused + .failed.timeout == .offered' \
+	'.traffic.web | .succeeded > 90 and .succeeded <= 100' '.traffic.web.offered > 180'
+admitted=$(jq .traffic.web.succeeded client.report)
+expect server '.total.drops["tcp.client"] >= 90' ".traffic.web.succeeded == $admitted"
 
 case_is "a server killed in mid-run"
 onager_run server s server.json
 await server
 onager_run client c client.json "${fast[@]}" --duration 4s
-some() { tail -n 1 client.out | jq -e '.t >= 1' || [ "$(wc -l <client.out)" -ge 10 ]; }
+some() { [ "$(wc -l <client.out)" -ge 10 ]; }
 wait_for 10 some
 stop server 137 KILL
 finish client 1 20
@@ -47,7 +49,7 @@ in_ns s ip address add 10.9.0.2/24 dev s0
 onager_run client c client.json --duration 1s
 finish client 1 20
 laws client
-expect client '.verdict == "fail"' '.traffic.web.failed.refused == 200' \
+expect client '.verdict == "fail"' '.traffic.web | .failed.refused == .offered and .offered > 150' \
 	'.reasons | join(" ") | test("refused")'
 
 case_is "no answer at all: time-outs"
@@ -57,7 +59,7 @@ END
 onager_run client c client.json "${fast[@]}" --duration 1s
 finish client 1 20
 laws client
-expect client '.verdict == "fail"' '.traffic.web.failed.timeout == 200' \
+expect client '.verdict == "fail"' '.traffic.web | .failed.timeout == .offered and .offered > 150' \
 	'.traffic.web.succeeded == 0' '.reasons | join(" ") | test("time")'
 
 case_is "an expected figure that is missed, and one that does not exist"
@@ -67,13 +69,13 @@ onager_run server s server.json
 await server
 onager_run client c client.json --duration 1s \
 	--set 'expect=[{"metric": "traffic.web.achieved.cps", "min": 5000}]'
-finish client 1 20
-expect client '.verdict == "fail"' '.reasons | join(" ") | test("achieved.cps.*5000")'
+finish_or_late client 1 20
+expect client '.verdict != "pass"' '.reasons | join(" ") | test("achieved.cps.*5000")'
 onager_run client c client.json --duration 1s \
 	--set 'expect=[{"metric": "traffic.web.achieved.nonsense", "min": 1}]'
-finish client 1 20
+finish_or_late client 1 20
 expect client '.reasons | join(" ") | test("nonsense")'
 onager_run client c client.json --duration 1s \
 	--set 'expect=[{"metric": "traffic.web.achieved.cps", "min": 150, "max": 250}, {"metric": "total.drops.tcp.bad_seq", "max": 0}]'
-finish client 0 20
+finish_or_late client 0 20
 stop server

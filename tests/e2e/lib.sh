@@ -141,6 +141,7 @@ start() { # NAME NS|- COMMAND...
 	local name=$1 ns=$2
 
 	shift 2
+	: >"$name.out"
 	if [ "$ns" = - ]; then
 		"$@" >"$name.out" 2>"$name.err" </dev/null &
 	else

@@ -64,7 +64,8 @@ head -c 100000 /dev/zero >upload
 fetched $'200 100 1\n200 100 0' --data-binary @upload http://10.9.0.2/ -o body http://10.9.0.2/
 head -c 3000000 /dev/zero >upload # this large curl asks for "100 Continue" first
 fetched "200 100 1" --data-binary @upload http://10.9.0.2/
-fetched $'200 100 1\n200 100 0' -H 'Transfer-Encoding: chunked' --data-binary @upload \
+# ... which it waits for, up to the time given here.
+fetched $'200 100 1\n200 100 0' --expect100-timeout 20 -H 'Transfer-Encoding: chunked' --data-binary @upload \
 	http://10.9.0.2/ -o body http://10.9.0.2/
 
 case_is "ping is answered for own addresses only, a closed port is refused"
