@@ -126,6 +126,7 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 	c->retries = 0;
 	if (e->http) {
 		conn_count_status(s, parser->status);
+		s->counters->value[COUNTER_HTTP_1XX] += parser->informational;
 		if (expected ? parser->status != expected : parser->status / 100 != 2) {
 			request_failed(s, c, FAILED_STATUS);
 			return;
@@ -141,7 +142,7 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 }
 
 /* Feed the segment's payload to the parser, or count it down for raw payloads. */
-static enum http_event response_feed(const struct entry *e, const struct segment *seg,
+static enum http_event response_feed(struct entry *e, const struct segment *seg,
 				     struct http_parser *parser, uint64_t *expected)
 {
 	enum http_event event = HTTP_MORE;
@@ -158,7 +159,7 @@ static enum http_event response_feed(const struct entry *e, const struct segment
 		size_t used;
 
 		n = segment_piece(seg, at, &data);
-		event = http_response_parse(parser, data, n, &used);
+		event = http_response_recall(&e->memo, parser, data, n, &used);
 		if (event == HTTP_ERROR)
 			return event;
 		if (event == HTTP_DONE) /* nothing was asked for that could follow */

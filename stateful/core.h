@@ -42,7 +42,8 @@ struct entry {
 	uint32_t local_first, local_count;
 	uint16_t port_first, port_last;
 	struct message message[VARIANT_COUNT];
-	uint32_t simple_max; /* longest message an ordinary exchange sends */
+	struct http_memo memo; /* of what this entry receives */
+	uint32_t simple_max;   /* longest message an ordinary exchange sends */
 	const struct config_traffic *config;
 	struct traffic_stats *stats;
 	uint64_t rto, timeout, think, idle_timeout;

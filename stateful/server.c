@@ -84,11 +84,11 @@ static void request_begin(const struct entry *e, struct http_parser *parser, uin
 	*expected = e->config->request.body_size;
 }
 
-static enum http_event request_feed(const struct entry *e, struct http_parser *parser,
-				    uint64_t *expected, const char *data, uint32_t n, size_t *used)
+static enum http_event request_feed(struct entry *e, struct http_parser *parser, uint64_t *expected,
+				    const char *data, uint32_t n, size_t *used)
 {
 	if (e->http)
-		return http_request_parse(parser, data, n, used);
+		return http_request_recall(&e->memo, parser, data, n, used);
 	*used = RTE_MIN(n, *expected);
 	*expected -= *used;
 	return *expected ? HTTP_MORE : HTTP_DONE;
