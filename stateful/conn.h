@@ -56,8 +56,8 @@ struct conn {
 	uint32_t rtx : 1;     /* the wheel holds a retransmission entry for this slot */
 	uint32_t app : 1;     /* the wheel holds an idle or think-time entry for this slot */
 	uint32_t wait : 1;    /* client: a response is awaited */
-	uint32_t closing : 1; /* client: the request sent was the last; server: FIN follows the
-				 response */
+	uint32_t closing : 1; /* client: the request sent was the last; in SYN-SENT: the SYN was
+			       * repeated at once. Server: FIN follows the response */
 	uint32_t fin : 1;     /* our FIN is in flight or acknowledged */
 	union {
 		struct {

@@ -201,6 +201,20 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 	conn_arm_rtx(s, c);
 }
 
+/* The peer still has a connection of this tuple, from a run before this one: RST ends it (RFC 9293
+ * section 3.10.7.3, figure 9), and the SYN is sent again at once, but only once; then it waits for
+ * its timer. */
+static void input_half_open(struct stateful *s, struct entry *e, struct conn *c,
+			    struct segment *seg)
+{
+	output_stateless(s, e, seg);
+	if (c->closing)
+		return;
+	c->closing = 1;
+	s->counters->value[COUNTER_SYN_RT]++;
+	output_syn(s, c, NULL, c->snd_nxt - 1);
+}
+
 /* SYN-SENT (RFC 9293 section 3.10.7.3) */
 static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
@@ -209,7 +223,7 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 	if (seg->flags & TCP_ACK && seg->ack != c->snd_nxt) {
 		segment_refuse(seg, DROP_TCP_BAD_ACK);
 		if (!(seg->flags & TCP_RST))
-			output_stateless(s, e, seg);
+			input_half_open(s, e, c, seg);
 		return;
 	}
 	if (seg->flags & TCP_RST) {
@@ -230,6 +244,7 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 	}
 	conn_take_options(s, e, c, seg, &options);
 	hist_add(&e->stats->connect, conn_elapsed(s, c));
+	c->closing = 0;
 	c->flight = 0;
 	c->retries = 0;
 	conn_established(s, c);

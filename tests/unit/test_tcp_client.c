@@ -148,9 +148,11 @@ static void test_syn_ack_that_acknowledges_something_else(void **state)
 	EXPECT(&d, "S 0:0");
 	SEND(&d, "S. 0 ack 9 win 65535 <mss 1460>");
 	EXPECT(&d, "R 9:9");
+	EXPECT(&d, "S 0:0"); /* at once, not after a time-out */
 	EXPECT_DROPS(&d, TCP_BAD_ACK, 1);
 	SEND(&d, ". 0 ack 77"); /* what a half-open far end says */
 	EXPECT(&d, "R 77:77");
+	EXPECT_NOTHING(&d); /* but only once */
 	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
 	EXPECT(&d, "P. 1 ack 1");
 	drill_close(&d);
