@@ -225,9 +225,9 @@ static enum drop udp_parse(struct packet *p, struct view *view)
 	if (length < UDP_BYTES || length > p->l4_len)
 		return DROP_UDP_BAD;
 	p->l4_len = length;
+	view_fill(view, p, VIEW_UDP, UDP_BYTES, length - UDP_BYTES);
 	if (load16(p->data + p->l4 + 6) && l4_sum_wrong(p, PROTOCOL_UDP, UDP_BYTES, 6))
 		return DROP_UDP_CSUM;
-	view_fill(view, p, VIEW_UDP, UDP_BYTES, length - UDP_BYTES);
 	return DROP_NONE;
 }
 

@@ -1,7 +1,8 @@
 /* What the worker found out about a received packet, once: its kind and where its parts are.
  *
  * view_parse() checks bounds, lengths and checksums and classifies; it changes nothing. A packet
- * whose returned drop reason is not DROP_NONE has no valid view. */
+ * whose returned drop reason is not DROP_NONE has no valid view, unless it is DROP_UDP_CSUM: a sink
+ * counts such packets. */
 #ifndef BASE_VIEW_H
 #define BASE_VIEW_H
 

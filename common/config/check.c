@@ -10,13 +10,8 @@
 
 #include "../base/counter.h"
 
-/* The way down to ports[i].key or traffic[i].key.inner. */
-struct spot {
-	struct where root, list, element, key, inner;
-};
-
-static const struct where *spot_find(struct reader *r, struct spot *s, const char *list, unsigned i,
-				     const char *key, const char *inner)
+const struct where *spot_find(struct reader *r, struct spot *s, const char *list, unsigned i,
+			      const char *key, const char *inner)
 {
 	s->root = (struct where){.node = r->document->root};
 	s->list = (struct where){.up = &s->root, .key = list};
@@ -323,10 +318,12 @@ static void traffic_check(struct reader *r)
 			continue;
 		port_check(r, i);
 		message_check(r, i);
-		if (traffic_is_client(c->traffic[i].kind))
+		if (c->traffic[i].kind == UDP_BLAST)
+			blast_check(r, i);
+		else if (traffic_is_client(c->traffic[i].kind))
 			load_check(r, i);
-		for (unsigned j = 0; j < i; j++) {
-			if (kind_is_known(r, j))
+		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++) {
+			if (kind_is_known(r, j) && !traffic_is_stateless(c->traffic[j].kind))
 				overlap_check(r, i, j);
 		}
 	}

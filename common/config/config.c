@@ -10,7 +10,7 @@
 const char *traffic_kind_name(enum traffic_kind kind)
 {
 	static const char *const name[] = {"http-client", "http-server", "tcp-client",
-					   "tcp-server"};
+					   "tcp-server",  "udp-blast",   "udp-sink"};
 
 	return name[kind];
 }

@@ -23,6 +23,7 @@ enum key_object {
 	OBJECT_EXPECTED,
 	OBJECT_EXPECTED_BODY,
 	OBJECT_TCP,
+	OBJECT_MODIFY,
 	OBJECT_EXPECT,
 	OBJECTS
 };
@@ -57,6 +58,12 @@ enum key_type {
 	TYPE_PORTS,
 	TYPE_TEXTS,
 	TYPE_HEADERS,
+	TYPE_SIZES,       /* of frames: 60, "64-1518", or a list of those */
+	TYPE_IMIX,        /* true: the sizes of the simple Internet mix */
+	TYPE_BYTES,       /* hexadecimal digits */
+	TYPE_PAYLOAD,     /* "zeros", "random", "hex:...", "file:..." */
+	TYPE_FIELD_VALUE, /* a count or an IPv4 address; `count` is set to 1 */
+	TYPE_FIELD_VALUES,
 	TYPES
 };
 
@@ -66,11 +73,14 @@ enum {
 	KIND_HTTP_SERVER = 2,
 	KIND_TCP_CLIENT = 4,
 	KIND_TCP_SERVER = 8,
+	KIND_UDP_BLAST = 16,
+	KIND_UDP_SINK = 32,
 	KIND_HTTP = KIND_HTTP_CLIENT | KIND_HTTP_SERVER,
 	KIND_TCP = KIND_TCP_CLIENT | KIND_TCP_SERVER,
 	KIND_CLIENT = KIND_HTTP_CLIENT | KIND_TCP_CLIENT,
 	KIND_SERVER = KIND_HTTP_SERVER | KIND_TCP_SERVER,
-	KIND_ALL = 15
+	KIND_STATEFUL = KIND_CLIENT | KIND_SERVER,
+	KIND_ALL = 63
 };
 
 struct key {

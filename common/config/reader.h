@@ -23,7 +23,7 @@ struct type {
 };
 extern const struct type type_table[TYPES];
 
-/* The readers of type_list.c. */
+/* The readers of type_list.c and type_packet.c. */
 void cores_read(struct reader *, const struct where *, const struct key *, char *base);
 void own_addresses_read(struct reader *, const struct where *, const struct key *, char *base);
 void vlans_read(struct reader *, const struct where *, const struct key *, char *base);
@@ -31,6 +31,13 @@ void addresses_read(struct reader *, const struct where *, const struct key *, c
 void ports_read(struct reader *, const struct where *, const struct key *, char *base);
 void texts_read(struct reader *, const struct where *, const struct key *, char *base);
 void headers_read(struct reader *, const struct where *, const struct key *, char *base);
+
+void sizes_read(struct reader *, const struct where *, const struct key *, char *base);
+void imix_read(struct reader *, const struct where *, const struct key *, char *base);
+void bytes_read(struct reader *, const struct where *, const struct key *, char *base);
+void payload_read(struct reader *, const struct where *, const struct key *, char *base);
+void field_value_read(struct reader *, const struct where *, const struct key *, char *base);
+void field_values_read(struct reader *, const struct where *, const struct key *, char *base);
 
 /* Read an object's keys, its node NULL if it is absent, into its struct. Sets defaults. */
 void object_read(struct reader *, const struct where *, enum key_object, char *base);
@@ -54,7 +61,27 @@ const char *storage_text(struct config *, const char *);
 /* Room for one more element at the end of a list in storage. */
 void *list_grow(struct config *, void **list, size_t count, size_t size);
 
+/* Take the items of a value that may be a list, texts with commas in it or out of it; take() says
+ * whether a piece is well written. */
+struct item {
+	struct reader *reader;
+	struct where where; /* the key's path, the element's node */
+	const struct key *key;
+	char *base;
+	void **list; /* the field */
+	size_t count;
+};
+void items_read(struct item *, const cJSON *, bool (*take)(struct item *, const char *piece));
+
+/* The way down to ports[i].key or traffic[i].key.inner, for problems. */
+struct spot {
+	struct where root, list, element, key, inner;
+};
+const struct where *spot_find(struct reader *, struct spot *, const char *list, unsigned i,
+			      const char *key, const char *inner);
+
 /* Check what no key can check alone. */
 void config_check(struct reader *);
+void blast_check(struct reader *, unsigned traffic);
 
 #endif

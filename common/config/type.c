@@ -352,4 +352,25 @@ const struct type type_table[TYPES] = {
 			  "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
 			  "\"propertyNames\":{\"pattern\":\"^[-!#$%&'*+.^_`|~0-9A-Za-z]+$\"}",
 			  headers_read},
+	[TYPE_SIZES] = {"sizes of frames",
+			NUMBERS("\"integer\",\"string\",\"array\"", "60", "9216", SPAN, ""),
+			sizes_read},
+	[TYPE_IMIX] = {"true or false", "\"type\":\"boolean\"", imix_read},
+	[TYPE_BYTES] = {"bytes as hexadecimal digits, two each",
+			"\"type\":\"string\",\"pattern\":\"^([0-9a-fA-F]{2} ?)+$\"", bytes_read},
+	[TYPE_PAYLOAD] =
+		{"\"zeros\", \"random\", \"hex:\" with hexadecimal digits, or \"file:\" with "
+		 "the name of a file",
+		 "\"type\":\"string\",\"pattern\":\"^(zeros|random|hex:([0-9a-fA-F]{2} ?)+"
+		 "|file:.+)$\"",
+		 payload_read},
+	[TYPE_FIELD_VALUE] = {"a whole number or an IPv4 address",
+			      "\"type\":[\"integer\",\"string\"],\"minimum\":0,\"pattern\":\"^(" IP
+			      "|" DECIMAL SUFFIX ")$\"",
+			      field_value_read},
+	[TYPE_FIELD_VALUES] = {"whole numbers or IPv4 addresses, in a list",
+			       "\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":[\"integer\","
+			       "\"string\"],\"minimum\":0,\"pattern\":\"^(" IP "|" DECIMAL SUFFIX
+			       ")$\"}",
+			       field_values_read},
 };

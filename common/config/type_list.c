@@ -7,16 +7,6 @@
 
 #include "value.h"
 
-/* What one item of a list does: false if it is not so written. */
-struct item {
-	struct reader *reader;
-	struct where where; /* the key's path, the element's node */
-	const struct key *key;
-	char *base;
-	void **list; /* the field */
-	size_t count;
-};
-
 static void item_refuse(struct item *item, const char *note)
 {
 	char *words = key_words(item->key);
@@ -45,8 +35,8 @@ static bool pieces_read(struct item *item, const char *text,
 }
 
 /* Take all items of a value; each that is wrong is refused at its place. */
-static void items_read(struct item *item, const cJSON *node,
-		       bool (*take)(struct item *, const char *piece))
+void items_read(struct item *item, const cJSON *node,
+		bool (*take)(struct item *, const char *piece))
 {
 	const cJSON *element = cJSON_IsArray(node) ? node->child : node;
 

@@ -1,0 +1,179 @@
+/* Checks of a blast: where its frames come from, whether they fit the port, whether what is to
+ * change lies inside them. */
+#include "reader.h"
+
+#include <string.h>
+
+#define ETHER_HEADER 14u
+#define VLAN_TAG     4u
+#define IP_UDP       28u
+#define TAG_BYTES    18u
+#define LANES        256u /* blasts of a file, and workers of a blast: what a tag can name */
+
+static const struct where *blast_spot(struct reader *r, struct spot *s, unsigned i, const char *key)
+{
+	return spot_find(r, s, "traffic", i, key, NULL);
+}
+
+static bool has_key(struct reader *r, unsigned i, const char *key)
+{
+	struct spot s;
+
+	return blast_spot(r, &s, i, key)->node;
+}
+
+static void source_check(struct reader *r, unsigned i)
+{
+	static const char *const pools[] = {"clients", "servers", "client_ports", "server_ports",
+					    "size",    "sizes",   "imix",         "payload",
+					    "ttl",     "tag",     "walk"};
+	const struct config_blast *blast = &r->config->traffic[i].blast;
+	struct spot s;
+
+	for (unsigned n = 0; n < sizeof(pools) / sizeof(*pools); n++) {
+		const struct where *w = blast_spot(r, &s, i, pools[n]);
+
+		if (n < 2 && !w->node && !has_key(r, i, "template"))
+			problem_add(r->document, w, PLACE_VALUE,
+				    "missing, expected IPv4 addresses, or a template");
+		else if (w->node && blast->template.count &&
+			 !(strcmp(pools[n], "tag") == 0 && !blast->tag))
+			problem_add(r->document, w, PLACE_KEY,
+				    "a template is the whole frame: it has no %s", pools[n]);
+	}
+}
+
+static void sizes_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	struct config_blast *blast = &t->blast;
+	const struct config_port *port = &r->config->port[t->port];
+	static const char *const key[] = {"size", "sizes", "imix"};
+	unsigned header = ETHER_HEADER + VLAN_TAG * port->vlans, given = 0;
+	unsigned least = header + IP_UDP + (blast->tag ? TAG_BYTES : 0), most = header + port->mtu;
+	struct spot s, last;
+
+	blast_spot(r, &last, i, "size");
+	for (unsigned n = 0; n < 3; n++) {
+		if (!blast_spot(r, &s, i, key[n])->node)
+			continue;
+		blast_spot(r, &last, i, key[n]);
+		given++;
+	}
+	if (given > 1)
+		problem_add(r->document, &last.key, PLACE_KEY,
+			    "expected one of size, sizes and imix, got %u", given);
+	if (!blast->sizes) {
+		blast->size = storage_take(r->config, sizeof(*blast->size));
+		blast->size[blast->sizes++] = (uint16_t)(least > 60 ? least : 60);
+	}
+	for (unsigned n = 0; n < blast->sizes; n++) {
+		if (blast->size[n] >= least && blast->size[n] <= most)
+			continue;
+		problem_add(
+			r->document, &last.key, PLACE_VALUE,
+			"a frame of %u bytes is too %s: expected from %u (headers%s) to %u (the "
+			"port's MTU)",
+			blast->size[n], blast->size[n] < least ? "small" : "large", least,
+			blast->tag ? " and tag" : "", most);
+		return;
+	}
+}
+
+static void template_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	unsigned most = ETHER_HEADER + 2 * VLAN_TAG + r->config->port[t->port].mtu;
+	struct spot s;
+
+	/* A tag is only for packets that Onager itself made. */
+	t->blast.tag = false;
+	if (t->blast.template.count < ETHER_HEADER || t->blast.template.count > most)
+		problem_add(r->document, blast_spot(r, &s, i, "template"), PLACE_VALUE,
+			    "expected a frame of %u to %u bytes, got %u", ETHER_HEADER, most,
+			    t->blast.template.count);
+}
+
+static unsigned frame_least(const struct config_blast *blast)
+{
+	unsigned least = blast->template.count;
+
+	for (unsigned i = 0; i < blast->sizes; i++)
+		if (!least || blast->size[i] < least)
+			least = blast->size[i];
+	return least;
+}
+
+static void modify_check(struct reader *r, unsigned i, unsigned n)
+{
+	const struct config_traffic *t = &r->config->traffic[i];
+	const struct config_modify *m = &t->blast.modify[n];
+	unsigned least = frame_least(&t->blast);
+	struct where element, key;
+	struct spot s;
+
+	blast_spot(r, &s, i, "modify");
+	element = (struct where){.up = &s.key, .index = n};
+	element.node = cJSON_GetArrayItem(s.key.node, (int)n);
+	key = (struct where){.up = &element, .key = "field"};
+	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "field");
+	if (m->field >= MODIFY_VLAN_ID && t->blast.template.count)
+		problem_add(r->document, &key, PLACE_VALUE,
+			    "of a template only eth.dst, eth.src and offset are known");
+	else if ((m->field == MODIFY_VLAN_ID || m->field == MODIFY_VLAN_PCP) &&
+		 !r->config->port[t->port].vlans)
+		problem_add(r->document, &key, PLACE_VALUE, "the port has no VLAN tag");
+	key.key = "offset";
+	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "offset");
+	if (m->field == MODIFY_OFFSET && (!key.node || m->offset + m->bytes > least))
+		problem_add(r->document, &key, PLACE_VALUE,
+			    "expected bytes inside of the smallest frame, which has %u", least);
+	key.key = "values";
+	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "values");
+	if (m->op == MODIFY_LIST ? !m->values : key.node != NULL)
+		problem_add(r->document, &key, PLACE_VALUE,
+			    m->op == MODIFY_LIST ? "missing, expected a list of values"
+						 : "expected only when op is \"list\"");
+}
+
+static void rates_check(struct reader *r, unsigned i)
+{
+	static const char *const key[] = {"pps", "bps", "bps_l1", "percent"};
+	const struct config_load *load = &r->config->traffic[i].load;
+	unsigned given = 0;
+	struct spot s;
+
+	for (unsigned n = 0; n < 4; n++)
+		given += spot_find(r, &s, "traffic", i, "load", key[n])->node != NULL;
+	if (!given && cJSON_IsObject(s.key.node))
+		problem_add(r->document, &s.key, PLACE_VALUE,
+			    "expected at least one of pps, bps, bps_l1 and percent, got none");
+	if (load->percent.den && !rate_is_max(load->percent) &&
+	    (u128)load->percent.num > (u128)load->percent.den * 100)
+		problem_add(r->document, &s.inner, PLACE_VALUE, "expected at most 100");
+	if (load->burst > 1 && load->poisson)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "load", "burst"), PLACE_KEY,
+			    "not together with poisson");
+}
+
+void blast_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	struct spot s;
+
+	source_check(r, i);
+	if (t->port < r->config->ports) {
+		if (t->blast.template.count)
+			template_check(r, i);
+		else
+			sizes_check(r, i);
+		if (i >= LANES || r->config->port[t->port].cores > LANES)
+			problem_add(r->document, blast_spot(r, &s, i, "kind"), PLACE_VALUE,
+				    "a blast must be one of the first %u traffic entries, on at "
+				    "most %u cores",
+				    LANES, LANES);
+		for (unsigned n = 0; n < t->blast.modifies; n++)
+			modify_check(r, i, n);
+	}
+	rates_check(r, i);
+}

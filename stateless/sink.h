@@ -1,0 +1,35 @@
+/* A sink of one worker: counts every packet it is given, and follows the lanes of tagged ones. */
+#ifndef STATELESS_SINK_H
+#define STATELESS_SINK_H
+
+#include "stateless.h"
+#include "track.h"
+
+struct sink_lane {
+	struct track track;
+	uint64_t latency; /* of the packet before; UINT64_MAX: none */
+};
+
+struct sink {
+	const struct config_traffic *config;
+	const struct stateless_setup *setup;
+	struct traffic_level *level;
+	struct stream_stats *stats;
+	struct sink_lane *lane;
+	uint16_t *index; /* of a lane's name: its place + 1 */
+	uint16_t run;
+	bool any;          /* every address and port */
+	uint64_t heard_at; /* when the last packet came */
+};
+
+uint64_t sink_reserve(void);
+int sink_make(struct sink *, const struct config_traffic *, const struct stateless_setup *,
+	      struct arena *);
+
+/* Does the sink want a packet to this address and port (network order)? */
+bool sink_wants(const struct sink *, uint32_t address_be, uint16_t port_be);
+
+/* Count packet i of a burst, which is UDP; with a wrong checksum if its reason says so. */
+void sink_input(struct sink *, const struct rx_burst *, unsigned i, uint64_t now);
+
+#endif

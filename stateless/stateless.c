@@ -1,0 +1,268 @@
+/* The stateless engine.
+ *
+ * One object per worker and port holds the blasts and sinks of that port. Each step the blasts send
+ * what is due, in turn; received packets go to the first sink that wants them. Nothing here knows
+ * of connections: what a packet is, its number says. Nothing here reads a clock, allocates after
+ * creation, or knows of a port.
+ *
+ * Blasts take turns in who is first, so that two of rate "max" share the port. */
+#include "stateless.h"
+
+#include <string.h>
+
+#include "blast.h"
+#include "sink.h"
+
+/* A sink waits so long for packets that are still on their way: since the last one, or since the
+ * load ended. */
+#define SINK_QUIET 100000000u
+
+#define L1_EXTRA_BYTES 24u /* FCS, preamble, start delimiter, gap */
+
+struct stateless {
+	struct engine engine; /* first */
+	struct stateless_setup setup;
+	struct blast *blast;
+	struct sink *sink;
+	unsigned blasts, sinks;
+	unsigned turn;
+	bool draining;
+	uint64_t now, drained_at, deadline;
+};
+
+static unsigned entries(const struct config *config, unsigned port, enum traffic_kind kind)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < config->traffics; i++)
+		count += config->traffic[i].port == port && config->traffic[i].kind == kind;
+	return count;
+}
+
+uint64_t stateless_reserve(const struct config *config, unsigned port)
+{
+	unsigned blasts = entries(config, port, UDP_BLAST), sinks = entries(config, port, UDP_SINK);
+	uint64_t bytes = sizeof(struct stateless) + (blasts + 1) * sizeof(struct blast) +
+			 sizeof(struct sink) + sinks * (sizeof(struct sink) + sink_reserve()) +
+			 4 * 64;
+
+	if (!blasts && !sinks)
+		return 0;
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].port == port && config->traffic[i].kind == UDP_BLAST)
+			bytes += blast_reserve(&config->traffic[i]);
+	return bytes;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* rate * by / per, with what divides both taken out; cut to 64 bits a part, at a relative error
+ * below 2^-60, when that does not suffice. */
+static struct rate rate_scale(struct rate rate, uint64_t by, uint64_t per)
+{
+	uint64_t divisor = common_divisor(by, per);
+	u128 num, den;
+
+	num = (u128)rate.num * (by / divisor);
+	den = (u128)rate.den * (per / divisor);
+	divisor = common_divisor(rate.num, per / divisor);
+	num /= divisor;
+	den /= divisor;
+	while (num > UINT64_MAX - 1 || den > UINT64_MAX) {
+		num >>= 1;
+		den >>= 1;
+	}
+	return (struct rate){(uint64_t)num, (uint64_t)den};
+}
+
+static bool rate_is_less(struct rate a, struct rate b)
+{
+	return rate_is_max(b) ? !rate_is_max(a)
+			      : !rate_is_max(a) && (u128)a.num * b.den < (u128)b.num * a.den;
+}
+
+/* Bytes of one round of all sizes, each with `extra` bytes, and how many packets that are. */
+static uint64_t round_bytes(const struct config_blast *blast, unsigned extra, unsigned *packets)
+{
+	uint64_t bytes = 0;
+
+	*packets = blast->template.count ? 1 : blast->sizes;
+	if (blast->template.count)
+		return blast->template.count + extra;
+	for (unsigned i = 0; i < blast->sizes; i++)
+		bytes += blast->size[i] + extra;
+	return bytes;
+}
+
+struct rate stateless_rate(const struct config_traffic *t, uint64_t link_bps)
+{
+	const struct config_load *load = &t->load;
+	struct rate candidate[4] = {load->pps, load->bps, load->bps_l1, load->percent};
+	struct rate least = {0};
+	unsigned packets;
+	uint64_t l2 = round_bytes(&t->blast, 0, &packets);
+	uint64_t l1 = round_bytes(&t->blast, L1_EXTRA_BYTES, &packets);
+
+	if (load->percent.den && !rate_is_max(load->percent))
+		candidate[3] = rate_scale(load->percent, link_bps, 100);
+	for (unsigned i = 0; i < 4; i++) {
+		if (!candidate[i].den)
+			continue;
+		if (i && !rate_is_max(candidate[i]))
+			candidate[i] = rate_scale(candidate[i], packets, 8 * (i == 1 ? l2 : l1));
+		if (!least.den || rate_is_less(candidate[i], least))
+			least = candidate[i];
+	}
+	return least;
+}
+
+static void stateless_start(struct engine *engine, uint64_t now)
+{
+	struct stateless *s = (struct stateless *)engine;
+
+	s->now = now;
+	for (unsigned i = 0; i < s->blasts; i++)
+		blast_start(&s->blast[i], now);
+}
+
+static struct sink *sink_for(struct stateless *s, const struct rx_burst *rx, unsigned i)
+{
+	const uint8_t *data = (const uint8_t *)rx->pkt[i]->buf_addr + rx->pkt[i]->data_off;
+	uint32_t address;
+	uint16_t port;
+
+	if (s->sinks == 1 && s->sink->any)
+		return s->sink;
+	memcpy(&address, data + rx->view[i].l3 + 16, sizeof address);
+	memcpy(&port, data + rx->view[i].l4 + 2, sizeof port);
+	for (unsigned n = 0; n < s->sinks; n++)
+		if (sink_wants(&s->sink[n], address, port))
+			return &s->sink[n];
+	return NULL;
+}
+
+static void stateless_input(struct engine *engine, struct rx_burst *rx, struct tx *tx, uint64_t now)
+{
+	struct stateless *s = (struct stateless *)engine;
+
+	(void)tx;
+	for (unsigned i = 0; i < rx->count; i++) {
+		struct sink *sink = sink_for(s, rx, i);
+
+		if (sink)
+			sink_input(sink, rx, i, now);
+		else if (!rx->reason[i])
+			rx->reason[i] = DROP_UDP_NO_PORT;
+	}
+}
+
+static uint64_t stateless_poll(struct engine *engine, struct tx *tx, uint64_t now)
+{
+	struct stateless *s = (struct stateless *)engine;
+	uint64_t wake = ENGINE_NEVER;
+
+	s->now = now;
+	for (unsigned i = 0; i < s->blasts; i++) {
+		uint64_t at = blast_poll(&s->blast[(s->turn + i) % s->blasts], tx, now);
+
+		wake = at < wake ? at : wake;
+	}
+	if (++s->turn >= s->blasts)
+		s->turn = 0;
+	return wake;
+}
+
+static void stateless_drain(struct engine *engine, uint64_t now, uint64_t deadline)
+{
+	struct stateless *s = (struct stateless *)engine;
+
+	if (!s->draining)
+		s->drained_at = now;
+	s->draining = true;
+	s->deadline = deadline;
+	for (unsigned i = 0; i < s->blasts; i++)
+		blast_end(&s->blast[i], now);
+}
+
+static bool sink_is_quiet(const struct stateless *s, const struct sink *sink)
+{
+	uint64_t since = sink->heard_at > s->drained_at ? sink->heard_at : s->drained_at;
+
+	return s->now >= s->deadline || s->now - since >= SINK_QUIET;
+}
+
+static bool stateless_idle(const struct engine *engine)
+{
+	const struct stateless *s = (const struct stateless *)engine;
+
+	for (unsigned i = 0; i < s->blasts; i++)
+		if (schedule_at(&s->blast[i].schedule) != UINT64_MAX)
+			return false;
+	for (unsigned i = 0; i < s->sinks; i++)
+		if (s->draining && !sink_is_quiet(s, &s->sink[i]))
+			return false;
+	return true;
+}
+
+static void stateless_usage(const struct engine *engine, uint64_t *bytes, uint64_t *connections)
+{
+	(void)engine;
+	*bytes = *connections = 0;
+}
+
+static const struct engine_ops stateless_ops = {
+	.start = stateless_start,
+	.input = stateless_input,
+	.poll = stateless_poll,
+	.drain = stateless_drain,
+	.idle = stateless_idle,
+	.usage = stateless_usage,
+};
+
+static int entries_make(struct stateless *s, struct arena *arena)
+{
+	const struct config *config = s->setup.config;
+
+	for (unsigned i = 0; i < config->traffics; i++) {
+		const struct config_traffic *t = &config->traffic[i];
+
+		if (t->port != s->setup.port)
+			continue;
+		if (t->kind == UDP_BLAST && blast_make(&s->blast[s->blasts++], t, &s->setup, arena))
+			return -1;
+		if (t->kind == UDP_SINK && sink_make(&s->sink[s->sinks++], t, &s->setup, arena))
+			return -1;
+	}
+	return 0;
+}
+
+struct engine *stateless_create(const struct stateless_setup *setup, struct arena *arena,
+				struct err *err)
+{
+	const struct config *config = setup->config;
+	struct stateless *s = arena_take(arena, sizeof(*s));
+
+	if (s) {
+		s->setup = *setup;
+		s->blast = arena_take(arena, sizeof(*s->blast) *
+						     (entries(config, setup->port, UDP_BLAST) + 1));
+		s->sink = arena_take(arena, sizeof(*s->sink) *
+						    (entries(config, setup->port, UDP_SINK) + 1));
+	}
+	if (!s || !s->blast || !s->sink || entries_make(s, arena)) {
+		err_set(err, EXIT_ENVIRONMENT, "no memory for the streams of port %s",
+			config->port[setup->port].name);
+		return NULL;
+	}
+	s->engine.ops = &stateless_ops;
+	return &s->engine;
+}
