@@ -66,7 +66,7 @@ static bool request_more(struct stateful *s, struct conn *c, struct segment *seg
 
 	if (!c->has_side && !sender_borrow(s, c, seg))
 		return false;
-	if (parser->head_done && parser->expect_continue && parser->remaining) {
+	if (parser->head_done && parser->expect_continue) {
 		parser->expect_continue = false;
 		conn_send(s, c, NULL, VARIANT_CONTINUE);
 	}

@@ -613,6 +613,29 @@ static void test_expect_100_continue(void **state)
 	drill_close(&d);
 }
 
+/* As curl does it: the body is chunked, and comes only when it was asked for, in pieces. */
+static void test_expect_100_continue_chunked(void **state)
+{
+	static const char head[] = "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n"
+				   "Expect: 100-continue\r\n\r\n";
+	static const char body[] = "5\r\nhello\r\n", end[] = "0\r\n\r\n";
+	uint32_t at, next = sizeof(head);
+
+	(void)state;
+	open_server(NULL);
+	handshake();
+	SEND_TEXT(&d, head, "P. 1 ack 1");
+	at = drill_stream(&d, 1);
+	assert_int_equal(strncmp(d.stream, "HTTP/1.1 100 ", 13), 0);
+	SEND_TEXT(&d, body, "P. %u ack %u", next, at);
+	next += sizeof(body) - 1;
+	drill_skip_acks(&d);
+	SEND_TEXT(&d, end, "P. %u ack %u", next, at);
+	drill_stream(&d, at);
+	assert_int_equal(count(d.stream, "HTTP/1.1 200 "), 1);
+	drill_close(&d);
+}
+
 static void test_bad_request(void **state)
 {
 	(void)state;
@@ -1130,6 +1153,7 @@ int main(void)
 		cmocka_unit_test(test_pipelined_requests_split_anywhere),
 		cmocka_unit_test(test_post_body_over_several_segments),
 		cmocka_unit_test(test_expect_100_continue),
+		cmocka_unit_test(test_expect_100_continue_chunked),
 		cmocka_unit_test(test_bad_request),
 		cmocka_unit_test(test_head_and_http_1_0),
 		cmocka_unit_test(test_http_1_0_keep_alive),
