@@ -1,4 +1,5 @@
-/* The clock of a run: the processor's time stamp counter, in ns since the clock was begun. */
+/* The clock of a run: the processor's time stamp counter, as ns of CLOCK_MONOTONIC, which count
+ * from boot: what is derived from time (initial sequence numbers) goes on growing over restarts. */
 #ifndef RUN_CLOCK_H
 #define RUN_CLOCK_H
 
@@ -14,17 +15,22 @@ struct clock {
 	uint64_t began_ns;   /* CLOCK_MONOTONIC at the beginning */
 };
 
-/* Begin: time zero is now. */
+/* Begin to measure. */
 void clock_begin(struct clock *);
 
 /* Measure the counter against CLOCK_MONOTONIC from clock_begin() to now; sleeps until that is long
  * enough (50 ms) for an error below 10^-5. */
 void clock_calibrate(struct clock *);
 
+/* The time that a number of cycles takes. */
+static inline uint64_t clock_span(const struct clock *clock, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * clock->multiplier >> CLOCK_SHIFT);
+}
+
 static inline uint64_t clock_ns(const struct clock *clock, uint64_t tsc)
 {
-	return (uint64_t)((unsigned __int128)(tsc - clock->origin) * clock->multiplier >>
-			  CLOCK_SHIFT);
+	return clock->began_ns + clock_span(clock, tsc - clock->origin);
 }
 
 static inline uint64_t clock_now(const struct clock *clock)

@@ -185,6 +185,29 @@ static void burst_sort(struct worker *w, bool handed, uint64_t now)
 	txq_recycle(&w->txq, rest, rests);
 }
 
+static void engine_start(struct worker *w, uint64_t at)
+{
+	w->started = true;
+	w->start_at = at;
+	w->engine->ops->start(w->engine, at);
+}
+
+/* Time as the engine may see it: a step in which it was started early began before its start. */
+static inline uint64_t engine_now(const struct worker *w, uint64_t now)
+{
+	return RTE_MAX(now, w->start_at);
+}
+
+/* TCP comes in before this worker has seen its time to start: the far end, perhaps a worker of this
+ * very run, was quicker. Its SYN must not be lost. */
+static void start_early(struct worker *w)
+{
+	uint64_t start = order_at(w->orders, ORDER_START);
+
+	if (start != UINT64_MAX && order_at(w->orders, ORDER_END) > start)
+		engine_start(w, start);
+}
+
 /* Give the burst, all TCP, to the engine, and count and recycle what it leaves. */
 static void burst_feed(struct worker *w, uint64_t now)
 {
@@ -192,8 +215,10 @@ static void burst_feed(struct worker *w, uint64_t now)
 	unsigned accepted = rx->count;
 
 	counter_add(w, COUNTER_TCP_RX, rx->count);
+	if (unlikely(!w->started))
+		start_early(w);
 	if (likely(w->started))
-		w->engine->ops->input(w->engine, rx, &w->txq.tx, now);
+		w->engine->ops->input(w->engine, rx, &w->txq.tx, engine_now(w, now));
 	else
 		memset(rx->reason, DROP_TCP_NO_CONN, rx->count);
 	for (unsigned i = 0; i < rx->count; i++) {
@@ -277,9 +302,11 @@ static void orders_follow(struct worker *w, uint64_t now)
 	const struct orders *orders = w->orders;
 	bool ended = now >= order_at(orders, ORDER_END);
 
-	if (!w->started && !ended && now >= order_at(orders, ORDER_START)) {
-		w->started = true;
-		w->engine->ops->start(w->engine, order_at(orders, ORDER_START));
+	if (!w->started && !w->has_client)
+		engine_start(w, now); /* a server serves whoever is there already */
+	if (w->status.stage == STAGE_WAITING && !ended && now >= order_at(orders, ORDER_START)) {
+		if (!w->started)
+			engine_start(w, order_at(orders, ORDER_START));
 		stage_enter(w, STAGE_LOADED);
 	}
 	if (w->status.stage == STAGE_LOADED && now >= order_at(orders, ORDER_STEADY)) {
@@ -335,7 +362,7 @@ static inline bool worker_step(struct worker *w, uint64_t now)
 	if (w->handoff)
 		moved += receive_handed(w, now);
 	if (likely(w->started))
-		w->engine->ops->poll(w->engine, &w->txq.tx, now);
+		w->engine->ops->poll(w->engine, &w->txq.tx, engine_now(w, now));
 	return moved + txq_flush(&w->txq);
 }
 
@@ -344,6 +371,7 @@ int worker_loop(void *arg)
 	const struct worker_group *group = arg;
 	uint64_t stall = clock_cycles(group->clock, STALL_NS), tsc = rte_rdtsc(), now;
 
+	port_enter();
 	do {
 		now = clock_ns(group->clock, tsc);
 		for (unsigned i = 0; i < group->workers; i++) {
@@ -360,6 +388,8 @@ int worker_loop(void *arg)
 			}
 			tsc = end;
 		}
+		port_pass();
 	} while (now < order_at(group->orders, ORDER_STOP));
+	port_leave();
 	return 0;
 }

@@ -74,6 +74,7 @@ struct worker {
 	bool has_client; /* a client entry runs here */
 	bool started, draining;
 	bool begun;        /* `begin` has been made */
+	uint64_t start_at; /* what the engine was told */
 	uint64_t deadline; /* of the drain, as the engine knows it */
 	uint64_t tick_at;  /* when worker_tick() is due */
 	struct worker_status status;
