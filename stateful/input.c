@@ -374,6 +374,8 @@ static bool input_ack(struct stateful *s, struct entry *e, struct conn *c, struc
 	}
 	if (side) {
 		sender_acked(s, c, seg, acked);
+		if (conn_flight(s, c)) /* the acknowledgment let more be sent */
+			return true;
 	} else {
 		c->flight = (uint16_t)(flight - acked);
 		if (seg->wnd < e->simple_max && !(c->state == SYN_RECEIVED && c->flight))
