@@ -995,6 +995,64 @@ static void test_simultaneous_close(void **state)
 	drill_close(&d);
 }
 
+/* The peer's FIN crossed ours, which was lost: ours is sent again in CLOSING. */
+static void fin_is_repeated_in_closing(const char *size)
+{
+	uint32_t request = sizeof(GET_CLOSE), end;
+
+	open_server(SET("server.tcp.separate_fin=true", size, "server.tcp.initial_rto=1s"));
+	handshake();
+	SEND_TEXT(&d, GET_CLOSE, "P. 1 ack 1");
+	drill_skip_acks(&d);
+	while (!(d.got.flags & 0x09)) { /* up to the response's end */
+		d.out_at++;
+		drill_skip_acks(&d);
+	}
+	EXPECT(&d, "P. %u", d.got.seq - d.flow[0].near_isn);
+	end = d.got.seq - d.flow[0].near_isn + d.got.payload_len;
+	EXPECT(&d, "F. %u:%u ack %u", end, end, request);
+	SEND(&d, "F. %u ack %u", request, end);
+	EXPECT(&d, ". %u:%u ack %u", end + 1, end + 1, request + 1);
+	assert_int_equal(drill_level(&d)->open, 1);
+	drill_wait(&d, MS(1100));
+	EXPECT(&d, "F. %u:%u ack %u", end, end, request + 1);
+	SEND(&d, ". %u ack %u", request + 1, end + 1);
+	assert_int_equal(drill_level(&d)->open, 0);
+	assert_int_equal(drill_level(&d)->connection.succeeded, 1);
+	drill_close(&d);
+}
+
+static void test_fin_is_repeated_in_closing(void **state)
+{
+	(void)state;
+	fin_is_repeated_in_closing("server.response.body.size=1");
+	fin_is_repeated_in_closing("server.response.body.size=3000");
+}
+
+/* A FIN that an acknowledgment lets go is not acknowledged by it. */
+static void test_fin_sent_on_an_ack_is_not_yet_acknowledged(void **state)
+{
+	uint32_t request = sizeof(GET_CLOSE), at = 1;
+
+	(void)state;
+	open_server(SET("server.tcp.separate_fin=true", "server.response.body.size=3000"));
+	handshake();
+	SEND_TEXT(&d, GET_CLOSE, "P. 1 ack 1 win 1000");
+	drill_skip_acks(&d);
+	do {
+		EXPECT(&d, "%s %u", at < 3001 ? "." : "P.", at);
+		at += d.got.payload_len;
+		SEND(&d, ". %u ack %u win 1000", request, at);
+	} while (d.got.payload_len == 1000);
+	EXPECT(&d, "F. %u:%u", at, at);
+	SEND(&d, "F. %u ack %u", request, at); /* CLOSING */
+	EXPECT(&d, ". %u:%u ack %u", at + 1, at + 1, request + 1);
+	assert_int_equal(drill_level(&d)->open, 1);
+	SEND(&d, ". %u ack %u", request + 1, at + 1);
+	assert_int_equal(drill_level(&d)->open, 0);
+	drill_close(&d);
+}
+
 static void test_repeated_fin_after_the_end(void **state)
 {
 	uint32_t request = sizeof(GET_CLOSE), end;
@@ -1174,6 +1232,8 @@ int main(void)
 		cmocka_unit_test(test_fin_with_the_request),
 		cmocka_unit_test(test_fin_behind_a_large_request_pipeline),
 		cmocka_unit_test(test_simultaneous_close),
+		cmocka_unit_test(test_fin_is_repeated_in_closing),
+		cmocka_unit_test(test_fin_sent_on_an_ack_is_not_yet_acknowledged),
 		cmocka_unit_test(test_repeated_fin_after_the_end),
 		cmocka_unit_test(test_ack_then_fin),
 		cmocka_unit_test(test_fin_wait_2_ends),
