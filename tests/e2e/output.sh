@@ -26,11 +26,11 @@ run_loop() { # ARGUMENT...
 }
 
 case_is "text: every counter's name, and the verdict; nothing on stderr"
-until_punctual cmd run_loop
+run_loop
 for name in pktRx bitsTx dropTx tcpRx arpTx synRx rstTx pushRt skOpen skCon httpGet http2XX imissed; do
 	says cmd.out "$name"
 done
-says cmd.out '[Pp]ass'
+says cmd.out '^verdict: (pass|invalid)'
 silent cmd.err
 laws cmd
 
@@ -40,11 +40,11 @@ timeout 60 "$onager" run loop.json --quiet --report - >cmd.out 2>cmd.err </dev/n
 jq -e '.verdict and .traffic.web.succeeded > 0' cmd.out >jq.out ||
 	fail "standard output is not a report: $(head -c 300 cmd.out)"
 
-case_is "JSON lines: each interval is an object, and they add up to the total"
-until_punctual cmd run_loop --format json
-jq -se 'length >= 5 and all(has("pktRx"))' cmd.out >jq.out || fail "not JSON lines"
+case_is "JSON lines: each interval is an object, and they add up to the total; then the verdict"
+run_loop --format json
+jq -se 'length >= 6 and all(.[:-1][]; has("pktRx")) and (last | has("verdict"))' cmd.out >jq.out || fail "not JSON lines"
 laws cmd
-expect cmd '[.intervals[].skOpen] | add == 400'
+expect cmd '([.intervals[].skOpen] | add) == .total.skOpen and .total.skOpen > 300'
 
 case_is "CSV: a header, then as many fields in every line"
 run_loop --format csv
@@ -86,11 +86,11 @@ done
 
 case_is "a reader that goes away"
 for command in "run loop.json" "check loop.json" schema devices "help run"; do
+	echo 0 >status
 	# shellcheck disable=SC2086
-	status=$( (timeout 30 "$onager" $command 2>cmd.err; echo $? >status) | head -n 1 >/dev/null
-		cat status)
-	case $status in
+	(timeout 30 "$onager" $command 2>cmd.err || echo $? >status) | head -n 1 >first.out || true
+	case $(cat status) in
 	0 | 4 | 141) ;;
-	*) fail "onager $command | head: exit $status: $(head -n 3 cmd.err)" ;;
+	*) fail "onager $command | head: exit $(cat status): $(head -n 3 cmd.err)" ;;
 	esac
 done

@@ -107,9 +107,11 @@ record 'traffic.0.request={"method": "POST", "body": {"size": 5000}}' traffic.0.
 complete client 40
 is_clean
 
-case_is "raw payloads of tcp-client and tcp-server"
-server_set=(--set traffic.0.kind=tcp-server --set 'traffic.0.response={"size": 300}')
-record traffic.0.kind=tcp-client 'traffic.0.request={"size": 40}' traffic.0.load.cps=50
+case_is "raw payloads of tcp-client and tcp-server, both told the sizes"
+sizes=('traffic.0.request={"size": 40}' 'traffic.0.response={"size": 300}')
+server_set=(--set traffic.0.kind=tcp-server --set "${sizes[0]}" --set "${sizes[1]}"
+	--set traffic.0.requests_per_connection=1)
+record traffic.0.kind=tcp-client "${sizes[@]}" traffic.0.load.cps=50
 complete client 100
 is_clean
 count tcp $((connections * 6))
