@@ -32,7 +32,8 @@
 #define START_NS       10000000u   /* from the order to its time: all workers must have seen it */
 #define INTERRUPT_NS   1000000000u /* a drain that was interrupted takes no longer */
 #define DRAIN_SHORT_NS 100000000u  /* not worth an interval of its own */
-#define SLACK_NS       200000000u  /* after the deadline, to reset what is open */
+#define STALL_BAD_NS   100000000u
+#define SLACK_NS       200000000u /* after the deadline, to reset what is open */
 
 struct run {
 	const struct config *config;
@@ -310,19 +311,20 @@ static int drain(struct run *r, struct err *err)
 	return r->result.drain < DRAIN_SHORT_NS ? 0 : interval_end(r, PHASE_DRAIN, err);
 }
 
-static void stalls_say(const struct run *r)
+/* Say which workers were kept from working: when the verdict needs explaining, or badly. */
+static void stalls_say(const struct run *r, bool passed)
 {
 	for (unsigned i = 0; i < r->crew.workers; i++) {
 		const struct worker_status *status = &r->crew.worker[i]->status;
+		uint64_t longest = clock_span(&r->clock, status->stall_cycles);
 
-		if (status->stalls)
-			fprintf(stderr,
-				"onager: core %u was taken away from its worker %llu times, for "
-				"up to %.0f ms: something else runs there\n",
-				r->crew.worker[i]->core, (unsigned long long)status->stalls,
-				(double)clock_ns(&r->clock,
-						 r->clock.origin + status->stall_cycles) /
-					1e6);
+		if (!status->stalls || (passed && longest < STALL_BAD_NS))
+			continue;
+		fprintf(stderr,
+			"onager: core %u was taken away from its worker %llu times, for up to %llu "
+			"ms: something else runs there\n",
+			r->crew.worker[i]->core, (unsigned long long)status->stalls,
+			(unsigned long long)(longest / 1000000));
 	}
 }
 
@@ -367,7 +369,7 @@ static int result_tell(struct run *r, enum exit_code *exit, struct err *err)
 	errno = 0;
 	screen_summary(&r->screen, &r->result, &verdict);
 	output_check(r);
-	stalls_say(r);
+	stalls_say(r, verdict.exit == EXIT_PASS);
 	if (r->options->report)
 		failed = report_write(&r->result, &verdict, r->options->report, err);
 	verdict_free(&verdict);
