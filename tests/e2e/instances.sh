@@ -31,10 +31,10 @@ case_is "the next run works after a kill, and then nothing is left"
 remains() { # files of DPDK's that no process listens at
 	local file
 
-	find /dev/hugepages /dev/shm /run /tmp -maxdepth 3 2>/dev/null |
-		grep -E '/(dpdk|rte)[^/]*$' | grep -v '/dpdk$' | while read -r file; do
+	for file in $(find /dev/hugepages /dev/shm /run /tmp -maxdepth 3 \
+		\( -name 'dpdk_*' -o -name 'rte*' \) 2>/dev/null | sort); do
 		ss -Hlx | grep -q " $file " || echo "$file"
-	done | sort
+	done
 }
 remains >before.list
 onager_run killed - loop.json --duration 30s
