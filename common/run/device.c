@@ -144,8 +144,12 @@ void device_close(uint16_t id)
 	struct rte_eth_dev_info info;
 	bool known = !rte_eth_dev_info_get(id, &info);
 
-	rte_eth_dev_stop(id);
-	rte_eth_dev_close(id);
+	if (known && strstr(info.driver_name, "memif")) {
+		device_memif_close(id);
+	} else {
+		rte_eth_dev_stop(id);
+		rte_eth_dev_close(id);
+	}
 	if (known && info.device)
 		rte_dev_remove(info.device);
 }

@@ -62,6 +62,9 @@ bool device_pci_is_dpdk(const char *driver);
 bool device_is_memif(const struct device *);
 bool device_is_memif_client(const struct device *);
 int device_memif_check(const struct device *, const struct config_port *, struct err *);
+/* Stop and close it in DPDK's interrupt thread, where it also closes itself when its far end
+ * leaves: from any other thread the two would collide. */
+void device_memif_close(uint16_t id);
 
 /* device_xdp.c. Keep AF_XDP's libraries off stderr; what they say may become an error's cause. */
 void device_xdp_quiet(void);

@@ -96,6 +96,16 @@ static int interface_request(const char *name, unsigned long request, struct ifr
 	return ret;
 }
 
+/* IFF_RUNNING lags behind the carrier by up to a second; asking for the link brings it up to date.
+ */
+static bool has_carrier(const char *name)
+{
+	struct ethtool_value link = {.cmd = ETHTOOL_GLINK};
+	struct ifreq ifr = {.ifr_data = (char *)&link};
+
+	return interface_request(name, SIOCETHTOOL, &ifr) || link.data;
+}
+
 static int link_check(const char *name, struct err *err)
 {
 	struct ifreq ifr = {0};
@@ -109,7 +119,7 @@ static int link_check(const char *name, struct err *err)
 				err, EXIT_ENVIRONMENT,
 				"link down: the interface is not up; `ip link set dev %s up`",
 				name);
-		if (ifr.ifr_flags & IFF_RUNNING)
+		if (ifr.ifr_flags & IFF_RUNNING && has_carrier(name))
 			return 0;
 		if (waited >= LINK_WAIT_MS)
 			return err_set(err, EXIT_ENVIRONMENT,

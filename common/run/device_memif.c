@@ -4,6 +4,7 @@
 #include "device.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_ether.h>
+
+#include "dpdk_compat.h"
+#include "port_use.h"
 
 #define BUFFER_DEFAULT 2048 /* bsize of the driver */
 
@@ -103,10 +108,39 @@ int device_memif_check(const struct device *device, const struct config_port *po
 {
 	char zero_copy[8];
 
+	port_use_guard();
 	argument(device, "zero-copy", zero_copy, sizeof(zero_copy));
 	if (!strcmp(zero_copy, "yes") && device_is_memif_client(device) && !rte_eal_has_hugepages())
 		return err_set(err, EXIT_ENVIRONMENT,
 			       "zero-copy=yes needs hugepages: reserve some as root (`sysctl "
 			       "vm.nr_hugepages=512`), or leave it out");
 	return buffer_check(device, port, err) || socket_check(device, err) ? -1 : 0;
+}
+
+struct closing {
+	uint16_t id;
+	sem_t done;
+};
+
+static void close_alarm(void *arg)
+{
+	struct closing *closing = arg;
+
+	rte_eth_dev_stop(closing->id);
+	rte_eth_dev_close(closing->id);
+	sem_post(&closing->done);
+}
+
+void device_memif_close(uint16_t id)
+{
+	struct closing closing = {.id = id};
+
+	sem_init(&closing.done, 0, 0);
+	if (rte_eal_alarm_set(1, close_alarm, &closing)) {
+		close_alarm(&closing);
+		return;
+	}
+	while (sem_wait(&closing.done))
+		;
+	sem_destroy(&closing.done);
 }

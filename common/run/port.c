@@ -103,12 +103,25 @@ static void mac_init(struct port *port, unsigned index)
 	memcpy(port->mac, mac.addr_bytes, sizeof(port->mac));
 }
 
+/* A kernel at the far end of these leaves checksums to a NIC that is not there, unless told
+ * otherwise. */
+static bool is_local(const struct device *device)
+{
+	return device->kind == DEVICE_INTERFACE || device->kind == DEVICE_XDP ||
+	       device_is_vdev(device, "net_af_packet") || device_is_vdev(device, "net_af_xdp") ||
+	       device_is_vdev(device, "net_tap") || device_is_vdev(device, "net_virtio_user") ||
+	       device_is_vdev(device, "net_vhost");
+}
+
 static void rule_init(struct port *port)
 {
+	struct device device = device_parse(port->config->device);
+
 	memcpy(port->rule.mac, port->mac, sizeof(port->mac));
 	port->rule.vlans = port->config->vlans;
 	memcpy(port->rule.vlan_id, port->config->vlan, sizeof(port->rule.vlan_id));
 	port->rule.verify = port->config->verify_checksums;
+	port->rule.partial = is_local(&device);
 }
 
 static int core_node(uint16_t core)

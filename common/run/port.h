@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include <rte_lcore.h>
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
@@ -60,6 +62,33 @@ void ports_close(struct port *, unsigned count);
 
 /* The device's own counters since ports_open(). */
 void port_stats(const struct port *, struct port_stats *);
+
+/* What an lcore says of its use of ports. Some devices take memory away when their far end vanishes
+ * (memif), and may do so only while no burst is under way: they wait until every lcore between
+ * port_enter() and port_leave() has come to a port_pass(), which is called between bursts, once per
+ * step or so. */
+struct port_use {
+	_Alignas(64) uint64_t passes; /* 0: uses no port */
+};
+extern struct port_use port_use[RTE_MAX_LCORE];
+
+static inline void port_enter(void)
+{
+	/* Before any burst, or the waiting side could miss it. */
+	__atomic_store_n(&port_use[rte_lcore_id()].passes, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline void port_pass(void)
+{
+	struct port_use *use = &port_use[rte_lcore_id()];
+
+	__atomic_store_n(&use->passes, use->passes + 1, __ATOMIC_RELEASE);
+}
+
+static inline void port_leave(void)
+{
+	__atomic_store_n(&port_use[rte_lcore_id()].passes, 0, __ATOMIC_RELEASE);
+}
 
 /* Print what DPDK and the kernel offer (onager devices). */
 int devices_print(FILE *out, bool json, struct err *);
