@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../stateful/stateful.h"
+#include "../stateless/stateless.h"
 #include "config/config.h"
 #include "run/plan.h"
 #include "run/port.h"
@@ -158,7 +159,8 @@ static int config_read(struct config *config, const struct arguments *a, const c
 
 static int run_start(struct config *config, const struct arguments *a, const char *program)
 {
-	static const struct crew_engine engine = {stateful_create, stateful_plan};
+	static const struct crew_engine engine = {stateful_create, stateful_plan, stateless_create,
+						  stateless_reserve};
 	struct run_options options = {
 		.program = program,
 		.report = a->report ? a->report : config->report_json,

@@ -318,7 +318,6 @@ static void burst_count(struct blast *b, unsigned count)
 static unsigned packets_write(struct blast *b, struct rte_mbuf **pkt, unsigned count, uint64_t now,
 			      uint64_t *bytes)
 {
-	uint64_t time = now + b->setup->epoch;
 	unsigned done = 0;
 
 	while (done < count && mac_refresh(b, !done)) {
@@ -328,10 +327,10 @@ static unsigned packets_write(struct blast *b, struct rte_mbuf **pkt, unsigned c
 			n = count - done;
 			if (b->burst > 1 && n > b->burst_left)
 				n = b->burst_left;
-			n = stretch(b, pkt + done, n, time);
+			n = stretch(b, pkt + done, n, now);
 			*bytes += (uint64_t)n * b->frame.shape[0].length;
 		} else {
-			*bytes += packet_write(b, pkt[done], time);
+			*bytes += packet_write(b, pkt[done], now);
 		}
 		burst_count(b, n);
 		done += n;
@@ -355,13 +354,18 @@ static unsigned due_take(struct blast *b, struct tx *tx, struct rte_mbuf **pkt, 
 	return count;
 }
 
-/* The same without a rate. */
+/* The same without a rate: as they lie in stock. */
 static unsigned blanks_take(struct tx *tx, struct rte_mbuf **pkt, unsigned most)
 {
 	unsigned count = 0;
 
-	while (count < most && (pkt[count] = tx_new(tx)))
-		count++;
+	while (count < most && (tx->blanks || tx->refill(tx))) {
+		unsigned n = most - count < tx->blanks ? most - count : tx->blanks;
+
+		tx->blanks -= n;
+		memcpy(pkt + count, tx->blank + tx->blanks, n * sizeof(*pkt));
+		count += n;
+	}
 	return count;
 }
 

@@ -133,5 +133,5 @@ void sink_input(struct sink *s, const struct rx_burst *rx, unsigned i, uint64_t 
 	if (place < 0)
 		s->stats->foreign++;
 	else
-		lane_count(&s->lane[place], &s->stats->lane[place], &tag, now + s->setup->epoch);
+		lane_count(&s->lane[place], &s->stats->lane[place], &tag, now);
 }

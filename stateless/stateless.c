@@ -197,7 +197,7 @@ static bool sink_is_quiet(const struct stateless *s, const struct sink *sink)
 {
 	uint64_t since = sink->heard_at > s->drained_at ? sink->heard_at : s->drained_at;
 
-	return s->now >= s->deadline || s->now - since >= SINK_QUIET;
+	return s->now >= s->deadline || s->now >= since + SINK_QUIET;
 }
 
 static bool stateless_idle(const struct engine *engine)
@@ -245,12 +245,31 @@ static int entries_make(struct stateless *s, struct arena *arena)
 	return 0;
 }
 
+/* A share of a link that does not say what it carries is nothing. */
+static const struct config_traffic *percent_of_nothing(const struct stateless_setup *setup)
+{
+	for (unsigned i = 0; i < setup->config->traffics; i++) {
+		const struct config_traffic *t = &setup->config->traffic[i];
+
+		if (t->port == setup->port && t->kind == UDP_BLAST && t->load.percent.den &&
+		    !setup->link_bps)
+			return t;
+	}
+	return NULL;
+}
+
 struct engine *stateless_create(const struct stateless_setup *setup, struct arena *arena,
 				struct err *err)
 {
 	const struct config *config = setup->config;
 	struct stateless *s = arena_take(arena, sizeof(*s));
 
+	if (percent_of_nothing(setup)) {
+		err_set(err, EXIT_ENVIRONMENT,
+			"the speed of the link is not known: give the load of %s in pps or bps",
+			percent_of_nothing(setup)->name);
+		return NULL;
+	}
 	if (s) {
 		s->setup = *setup;
 		s->blast = arena_take(arena, sizeof(*s->blast) *

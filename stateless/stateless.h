@@ -18,7 +18,6 @@ struct stateless_setup {
 	unsigned worker, workers; /* of that port */
 	uint8_t mac[6];           /* own */
 	uint64_t link_bps;        /* what the port's link carries; for loads in percent */
-	uint64_t epoch;           /* added to `now` it is a time that the far end shares */
 	struct nexthop *nexthop;  /* of this worker, outlives the engine */
 	struct counters *counters; /* written by the engine; outlives it */
 	/* One per config->traffic[i], those of other ports may be NULL. A packet of a blast counts

@@ -7,10 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
 #include "../base/require.h"
+
+/* What the port's link carries, for loads in percent of it. */
+static uint64_t link_bps(const struct port *port)
+{
+	struct rte_eth_link link = {.link_speed = 0};
+
+	if (rte_eth_link_get_nowait(port->id, &link) ||
+	    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return link.link_speed * UINT64_C(1000000);
+}
+
+/* The engine of the port's stateless traffic, if there is any. */
+static int stateless_make(struct worker *w, unsigned number, const struct crew_engine *engine,
+			  struct arena *arena, struct err *err)
+{
+	struct stateless_setup setup = {
+		.config = w->config,
+		.port = w->port_index,
+		.worker = number,
+		.workers = w->port->config->cores,
+		.link_bps = link_bps(w->port),
+		.nexthop = &w->nexthop,
+		.counters = &w->counters,
+		.stats = w->stats,
+		.streams = w->streams,
+	};
+
+	if (!engine->stateless_reserve(w->config, w->port_index))
+		return 0;
+	memcpy(setup.mac, w->port->mac, sizeof setup.mac);
+	w->stateless = engine->stateless_create(&setup, arena, err);
+	return w->stateless ? 0 : -1;
+}
 
 static int worker_make(struct crew *crew, unsigned port, unsigned number,
 		       const struct crew_engine *engine, struct err *err)
@@ -24,7 +59,9 @@ static int worker_make(struct crew *crew, unsigned port, unsigned number,
 	struct worker *w;
 
 	engine->plan(config, port, config_port->cores, &plan);
-	if (memory_arena_open(arena, worker_bytes(config, port) + plan.bytes,
+	if (memory_arena_open(arena,
+			      worker_bytes(config, port) + plan.bytes +
+				      engine->stateless_reserve(config, port),
 			      (int)rte_lcore_to_socket_id(lcore), config->hugepages, err))
 		return err_prefix(err, "port %s: core %u: ", config_port->name,
 				  config_port->core[number]);
@@ -45,9 +82,9 @@ static int worker_make(struct crew *crew, unsigned port, unsigned number,
 	};
 	memcpy(setup.mac, w->port->mac, sizeof setup.mac);
 	w->engine = engine->create(&setup, &arena->arena, err);
-	return w->engine ? 0
-			 : err_prefix(err, "port %s: core %u: ", config_port->name,
-				      config_port->core[number]);
+	if (w->engine && !stateless_make(w, number, engine, &arena->arena, err))
+		return 0;
+	return err_prefix(err, "port %s: core %u: ", config_port->name, config_port->core[number]);
 }
 
 /* The group of an lcore: an existing one, or the next. */

@@ -3,6 +3,7 @@
 #define RUN_CREW_H
 
 #include "../../stateful/stateful.h"
+#include "../../stateless/stateless.h"
 #include "memory.h"
 #include "worker.h"
 
@@ -11,6 +12,9 @@ struct crew_engine {
 	struct engine *(*create)(const struct stateful_setup *, struct arena *, struct err *);
 	void (*plan)(const struct config *, unsigned port, unsigned workers,
 		     struct stateful_plan *);
+	struct engine *(*stateless_create)(const struct stateless_setup *, struct arena *,
+					   struct err *);
+	uint64_t (*stateless_reserve)(const struct config *, unsigned port);
 };
 
 struct crew {

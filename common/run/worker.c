@@ -3,8 +3,8 @@
  * Everything happens per burst. Nearly every burst is all TCP for this worker and goes to the
  * engine as it stands; only another one is sorted packet by packet: ARP and ICMP are answered in
  * place, a flow of another worker goes over the hand-off ring to its owner, the rest is refused.
- * The engine always sees a dense burst of valid TCP packets. What it leaves is counted by reason
- * and recycled.
+ * The stateful engine always sees a dense burst of valid TCP packets, the stateless one, where the
+ * port has one, of UDP. What they leave is counted by reason and recycled.
  *
  * One compare per step, against the next millisecond or the next order if that is sooner, keeps all
  * that is rare out of the way: orders of the control thread, ARP, publishing. The counter that ends
@@ -46,7 +46,7 @@ static void drop_count(struct worker *w, enum drop reason)
 		w->counters.value[drop_info[reason].counter]++;
 }
 
-/* The worker of this port that a TCP packet belongs to. */
+/* The worker of this port that a TCP or UDP packet belongs to: the ports lie at the same place. */
 static inline uint16_t packet_owner(const struct worker *w, const struct rte_mbuf *m,
 				    const struct view *view)
 {
@@ -72,8 +72,9 @@ static bool burst_is_mine(const struct worker *w)
 	return !strangers;
 }
 
-/* Packets that are other workers'. */
+/* Packets that are other workers', all TCP or all UDP. */
 struct handover {
+	enum counter counter; /* of those that do not get there */
 	unsigned count;
 	struct rte_mbuf *pkt[RX_BURST_MAX];
 	uint16_t owner[RX_BURST_MAX];
@@ -106,7 +107,7 @@ static void handover_send(struct worker *w, struct handover *h)
 		}
 		h->count = left;
 		taken = rte_ring_enqueue_burst(w->port->handoff[owner], (void **)pkt, count, NULL);
-		counter_add(w, COUNTER_TCP_RX, count - taken);
+		counter_add(w, h->counter, count - taken);
 		w->counters.drop[DROP_HANDOFF_FULL] += count - taken;
 		rte_pktmbuf_free_bulk(pkt + taken, count - taken);
 	}
@@ -159,35 +160,50 @@ static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 	drop_count(w, rx->reason[i]);
 }
 
-/* Sort the burst: TCP packets of this worker stay, moved together; the rest is dealt with.
- * `handed`: it comes from other workers. */
+/* Which burst a packet goes into: that of TCP, that of UDP, or none. A sink also counts UDP whose
+ * checksum is wrong, so it goes there with its reason. */
+static struct rx_burst *burst_for(struct worker *w, unsigned i)
+{
+	uint8_t reason = w->rx.reason[i], kind = w->rx.view[i].kind;
+
+	if (!reason && kind == VIEW_TCP)
+		return &w->rx;
+	if (w->stateless && (reason ? reason == DROP_UDP_CSUM : kind == VIEW_UDP))
+		return &w->udp;
+	return NULL;
+}
+
+/* Sort the burst: TCP packets of this worker stay, moved together; UDP goes into a burst of its own
+ * if there is an engine for it; the rest is dealt with. `handed`: it comes from other workers. */
 static void burst_sort(struct worker *w, bool handed, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
-	struct handover strangers = {.count = 0};
+	struct handover tcp = {COUNTER_TCP_RX, .count = 0}, udp = {COUNTER_UDP_RX, .count = 0};
 	struct rte_mbuf *rest[RX_BURST_MAX];
-	unsigned kept = 0, rests = 0;
+	unsigned count = rx->count, rests = 0;
 
-	for (unsigned i = 0; i < rx->count; i++) {
+	rx->count = w->udp.count = 0;
+	for (unsigned i = 0; i < count; i++) {
+		struct rx_burst *to = burst_for(w, i);
 		uint16_t owner = w->queue;
 
-		if (rx->reason[i] || rx->view[i].kind != VIEW_TCP) {
+		if (!to) {
 			other_input(w, i, handed, now);
 			rest[rests++] = rx->pkt[i];
 			continue;
 		}
-		if (w->handoff && !handed)
+		if (w->handoff && !handed && !rx->reason[i])
 			owner = packet_owner(w, rx->pkt[i], &rx->view[i]);
 		if (owner != w->queue) {
-			handover_add(&strangers, rx->pkt[i], owner);
+			handover_add(to == rx ? &tcp : &udp, rx->pkt[i], owner);
 			continue;
 		}
-		rx->pkt[kept] = rx->pkt[i];
-		rx->reason[kept] = DROP_NONE;
-		rx->view[kept++] = rx->view[i];
+		to->pkt[to->count] = rx->pkt[i];
+		to->reason[to->count] = rx->reason[i];
+		to->view[to->count++] = rx->view[i];
 	}
-	rx->count = kept;
-	handover_send(w, &strangers);
+	handover_send(w, &tcp);
+	handover_send(w, &udp);
 	txq_recycle(&w->txq, rest, rests);
 }
 
@@ -196,6 +212,8 @@ static void engine_start(struct worker *w, uint64_t at)
 	w->started = true;
 	w->start_at = at;
 	w->engine->ops->start(w->engine, at);
+	if (w->stateless)
+		w->stateless->ops->start(w->stateless, at);
 }
 
 /* Time as the engine may see it: a step in which it was started early began before its start. */
@@ -204,8 +222,8 @@ static inline uint64_t engine_now(const struct worker *w, uint64_t now)
 	return RTE_MAX(now, w->start_at);
 }
 
-/* TCP comes in before this worker has seen its time to start: the far end, perhaps a worker of this
- * very run, was quicker. Its SYN must not be lost. */
+/* Packets come in before this worker has seen its time to start: the far end, perhaps a worker of
+ * this very run, was quicker. Its SYN must not be lost. */
 static void start_early(struct worker *w)
 {
 	uint64_t start = order_at(w->orders, ORDER_START);
@@ -214,19 +232,19 @@ static void start_early(struct worker *w)
 		engine_start(w, start);
 }
 
-/* Give the burst, all TCP, to the engine, and count and recycle what it leaves. */
-static void burst_feed(struct worker *w, uint64_t now)
+/* Give a burst of one protocol to its engine, and count and recycle what it leaves. */
+static inline void burst_feed(struct worker *w, struct rx_burst *rx, struct engine *engine,
+			      enum counter counter, enum drop too_early, uint64_t now)
 {
-	struct rx_burst *rx = &w->rx;
 	unsigned accepted = rx->count;
 
-	counter_add(w, COUNTER_TCP_RX, rx->count);
+	counter_add(w, counter, rx->count);
 	if (unlikely(!w->started))
 		start_early(w);
 	if (likely(w->started))
-		w->engine->ops->input(w->engine, rx, &w->txq.tx, engine_now(w, now));
+		engine->ops->input(engine, rx, &w->txq.tx, engine_now(w, now));
 	else
-		memset(rx->reason, DROP_TCP_NO_CONN, rx->count);
+		memset(rx->reason, too_early, rx->count);
 	for (unsigned i = 0; i < rx->count; i++) {
 		if (unlikely(rx->reason[i])) {
 			drop_count(w, rx->reason[i]);
@@ -237,11 +255,29 @@ static void burst_feed(struct worker *w, uint64_t now)
 	txq_recycle(&w->txq, rx->pkt, rx->count);
 }
 
+static inline void tcp_feed(struct worker *w, uint64_t now)
+{
+	burst_feed(w, &w->rx, w->engine, COUNTER_TCP_RX, DROP_TCP_NO_CONN, now);
+}
+
+static inline void udp_feed(struct worker *w, struct rx_burst *rx, uint64_t now)
+{
+	burst_feed(w, rx, w->stateless, COUNTER_UDP_RX, DROP_UDP_NO_PORT, now);
+}
+
+static void sorted_feed(struct worker *w, bool handed, uint64_t now)
+{
+	burst_sort(w, handed, now);
+	tcp_feed(w, now);
+	if (w->udp.count)
+		udp_feed(w, &w->udp, now);
+}
+
 static unsigned receive(struct worker *w, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
 	unsigned count = rte_eth_rx_burst(w->port_id, w->queue, rx->pkt, RX_BURST_MAX);
-	unsigned refused, others = 0;
+	unsigned refused, not_tcp = 0, not_udp = 0;
 	uint64_t bytes = 0;
 
 	if (!count)
@@ -250,27 +286,34 @@ static unsigned receive(struct worker *w, uint64_t now)
 	refused = view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
 	for (unsigned i = 0; i < count; i++) {
 		bytes += rx->pkt[i]->pkt_len;
-		others |= rx->view[i].kind ^ VIEW_TCP;
+		not_tcp |= rx->view[i].kind ^ VIEW_TCP;
+		not_udp |= rx->view[i].kind ^ VIEW_UDP;
 	}
 	counter_add(w, COUNTER_PKT_RX, count);
 	counter_add(w, COUNTER_BITS_RX, bytes * 8);
-	if (unlikely(refused || others || (w->handoff && !burst_is_mine(w))))
-		burst_sort(w, false, now);
-	burst_feed(w, now);
+	if (unlikely(refused || (w->handoff && !burst_is_mine(w))))
+		sorted_feed(w, false, now);
+	else if (likely(!not_tcp))
+		tcp_feed(w, now);
+	else if (!not_udp && w->stateless)
+		udp_feed(w, rx, now);
+	else
+		sorted_feed(w, false, now);
 	return count;
 }
 
 static unsigned receive_handed(struct worker *w, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
+	unsigned count =
+		rte_ring_sc_dequeue_burst(w->handoff, (void **)rx->pkt, RX_BURST_MAX, NULL);
 
-	rx->count = rte_ring_sc_dequeue_burst(w->handoff, (void **)rx->pkt, RX_BURST_MAX, NULL);
-	if (!rx->count)
+	if (!count)
 		return 0;
-	view_parse_burst(rx->pkt, rx->count, w->rule, rx->view, rx->reason);
-	burst_sort(w, true, now);
-	burst_feed(w, now);
-	return rx->count;
+	rx->count = count;
+	view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
+	sorted_feed(w, true, now);
+	return count;
 }
 
 static void mark_make(const struct worker *w, struct worker_mark *mark)
@@ -297,8 +340,17 @@ static void drain_order(struct worker *w, uint64_t now)
 		return;
 	w->draining = true;
 	w->deadline = deadline;
-	if (w->started)
-		w->engine->ops->drain(w->engine, now, deadline);
+	if (!w->started)
+		return;
+	w->engine->ops->drain(w->engine, now, deadline);
+	if (w->stateless)
+		w->stateless->ops->drain(w->stateless, now, deadline);
+}
+
+static bool engines_idle(const struct worker *w)
+{
+	return w->engine->ops->idle(w->engine) &&
+	       (!w->stateless || w->stateless->ops->idle(w->stateless));
 }
 
 /* Carry out the orders whose time has come. The marks are made before anything else happens in that
@@ -332,7 +384,7 @@ static void status_publish(struct worker *w)
 {
 	struct worker_status *status = &w->status;
 	uint64_t bytes, connections;
-	bool idle = !w->started || (w->engine->ops->idle(w->engine) && !w->txq.tx.count);
+	bool idle = !w->started || (engines_idle(w) && !w->txq.tx.count);
 
 	w->engine->ops->usage(w->engine, &bytes, &connections);
 	if (connections >= status->connections) {
@@ -367,8 +419,11 @@ static inline bool worker_step(struct worker *w, uint64_t now)
 	moved = receive(w, now);
 	if (w->handoff)
 		moved += receive_handed(w, now);
-	if (likely(w->started))
+	if (likely(w->started)) {
 		w->engine->ops->poll(w->engine, &w->txq.tx, engine_now(w, now));
+		if (w->stateless)
+			w->stateless->ops->poll(w->stateless, &w->txq.tx, engine_now(w, now));
+	}
 	return moved + txq_flush(&w->txq);
 }
 

@@ -12,6 +12,7 @@
 #include "../base/engine.h"
 #include "../base/neighbor.h"
 #include "../base/stats.h"
+#include "../base/stream.h"
 #include "../config/config.h"
 #include "clock.h"
 #include "port.h"
@@ -67,7 +68,8 @@ struct worker {
 	struct txq txq;
 	struct rx_burst rx;
 	struct counters counters;
-	struct engine *engine;
+	struct engine *engine;    /* of TCP */
+	struct engine *stateless; /* of UDP; NULL: this port has no such traffic */
 	const struct view_rule *rule;
 	struct rte_ring *handoff; /* what other workers hand over; NULL: this port has one worker */
 	uint16_t port_id, queue;
@@ -84,9 +86,11 @@ struct worker {
 	const struct orders *orders;
 	const struct config *config;
 	const struct port *port;
-	unsigned port_index;          /* in the configuration */
-	uint16_t core;                /* as the configuration has it */
-	struct traffic_stats **stats; /* per config->traffic[]; NULL: not of this port */
+	unsigned port_index;           /* in the configuration */
+	uint16_t core;                 /* as the configuration has it */
+	struct traffic_stats **stats;  /* per config->traffic[]; NULL: not of this port */
+	struct stream_stats **streams; /* the same, for stateless traffic */
+	struct rx_burst udp;           /* sorted out of a mixed burst */
 };
 
 /* Bytes that worker_open() takes from its arena. */

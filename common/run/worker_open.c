@@ -51,9 +51,10 @@ size_t worker_bytes(const struct config *config, unsigned port)
 	bytes += hops_wanted(config, port) * sizeof(struct nexthop_entry);
 	bytes += config->port[port].addresses * sizeof(struct neighbor_address);
 	bytes += config->traffics *
-		 (sizeof(struct traffic_stats) + sizeof(struct ip_pool *) +
-		  sizeof(struct traffic_stats *) + 2 * sizeof(struct traffic_level));
-	return bytes + (config->traffics + 8) * 64; /* every piece begins a cache line */
+		 (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
+		  sizeof(struct ip_pool *) + sizeof(struct traffic_stats *) +
+		  sizeof(struct stream_stats *) + 2 * sizeof(struct traffic_level));
+	return bytes + (2 * config->traffics + 9) * 64; /* every piece begins a cache line */
 }
 
 static int neighbor_targets(struct worker *w, uint64_t first_ask)
@@ -131,9 +132,10 @@ static int stats_open(struct worker *w, struct arena *arena)
 	unsigned traffics = w->config->traffics;
 
 	w->stats = arena_take(arena, traffics * sizeof(*w->stats));
+	w->streams = arena_take(arena, traffics * sizeof(*w->streams));
 	w->begin.traffic = arena_take(arena, traffics * sizeof(*w->begin.traffic));
 	w->end.traffic = arena_take(arena, traffics * sizeof(*w->end.traffic));
-	if (!w->stats || !w->begin.traffic || !w->end.traffic)
+	if (!w->stats || !w->streams || !w->begin.traffic || !w->end.traffic)
 		return -1;
 	for (unsigned i = 0; i < traffics; i++) {
 		const struct config_traffic *traffic = &w->config->traffic[i];
@@ -142,7 +144,9 @@ static int stats_open(struct worker *w, struct arena *arena)
 			continue;
 		w->has_client |= traffic_is_client(traffic->kind);
 		w->stats[i] = arena_take(arena, sizeof(**w->stats));
-		if (!w->stats[i])
+		if (traffic_is_stateless(traffic->kind))
+			w->streams[i] = arena_take(arena, sizeof(**w->streams));
+		if (!w->stats[i] || (traffic_is_stateless(traffic->kind) && !w->streams[i]))
 			return -1;
 	}
 	return 0;
@@ -183,10 +187,13 @@ static void handoff_close(struct worker *w)
 	struct rte_mbuf *m;
 
 	while (w->handoff && !rte_ring_sc_dequeue(w->handoff, (void **)&m)) {
-		struct view view;
+		struct view view = {.kind = VIEW_TCP};
 
-		if (view_parse(m, w->rule, &view) || view.kind == VIEW_TCP) {
-			w->counters.value[COUNTER_TCP_RX]++;
+		if (view_parse(m, w->rule, &view) || view.kind != VIEW_ARP) {
+			enum counter counter =
+				view.kind == VIEW_UDP ? COUNTER_UDP_RX : COUNTER_TCP_RX;
+
+			w->counters.value[counter]++;
 			w->counters.drop[DROP_HANDOFF_FULL]++;
 		}
 		rte_pktmbuf_free(m);

@@ -171,7 +171,7 @@ static void script_run(bool repaired, unsigned bit)
 static void test_script(void **state)
 {
 	(void)state;
-	for (unsigned bit = 0; bit < 18 * 8; bit++) {
+	for (unsigned bit = 3; bit < 18 * 8; bit += 11) {
 		script_run(true, bit);
 		script_run(false, bit);
 	}
