@@ -280,11 +280,15 @@ static void rtt_sample(struct side *side, uint64_t rtt_ns, uint32_t min_us)
 
 static void retransmit_first(struct stateful *s, struct conn *c, struct side *side)
 {
-	uint32_t sent = send_at(s, c, side, NULL, side->snd_una, conn_mss(s, c));
+	/* no more than was sent: a window that let less than an MSS go may still do so */
+	uint32_t max = RTE_MIN((uint32_t)conn_mss(s, c), side->snd_max - side->snd_una);
+	uint32_t sent = send_at(s, c, side, NULL, side->snd_una, max);
 
 	if (!sent)
 		sender_ready(s, c);
 	side->high_rxt = side->snd_una + sent;
+	if (seq_lt(side->snd_max, side->high_rxt)) /* a FIN joined it */
+		c->snd_nxt = side->snd_max = side->high_rxt;
 	timer_set(s, side);
 }
 
