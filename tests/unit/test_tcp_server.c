@@ -910,6 +910,28 @@ static void test_fast_retransmit(void **state)
 	drill_close(&d);
 }
 
+/* What a small window let go is sent again as it was, not filled up to a segment. */
+static void test_fast_retransmit_within_the_window(void **state)
+{
+	uint32_t request = sizeof(GET_KEEP);
+
+	(void)state;
+	open_server(SET("server.response.body.size=20000"));
+	handshake();
+	SEND_TEXT(&d, GET_KEEP, "P. 1 ack 1 win 500");
+	drill_skip_acks(&d);
+	EXPECT(&d, ". 1:501");
+	for (unsigned i = 0; i < 3; i++) {
+		EXPECT_NOTHING(&d);
+		SEND(&d, ". %u ack 1 win 500", request);
+	}
+	EXPECT(&d, ". 1:501");
+	EXPECT_NOTHING(&d);
+	SEND(&d, ". %u ack 501 win 500", request);
+	EXPECT(&d, ". 501:1001");
+	drill_close(&d);
+}
+
 static void test_time_out_in_bulk_shrinks_to_one_segment(void **state)
 {
 	uint32_t request = sizeof(GET_KEEP);
@@ -1227,6 +1249,7 @@ int main(void)
 		cmocka_unit_test(test_only_the_fin_is_retransmitted),
 		cmocka_unit_test(test_part_of_a_response_is_acknowledged),
 		cmocka_unit_test(test_fast_retransmit),
+		cmocka_unit_test(test_fast_retransmit_within_the_window),
 		cmocka_unit_test(test_time_out_in_bulk_shrinks_to_one_segment),
 		cmocka_unit_test(test_client_closes_first),
 		cmocka_unit_test(test_fin_with_the_request),
