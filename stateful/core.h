@@ -301,6 +301,9 @@ void launch_poll(struct stateful *);
 uint64_t launch_next(const struct stateful *);
 void launch_idle(struct stateful *, struct conn *);
 
+/* input_synchronized.c: a segment of a connection past SYN-SENT. */
+void input_synchronized(struct stateful *, struct entry *, struct conn *, struct segment *seg);
+
 /* input.c, expiry.c */
 void input_burst(struct stateful *, struct rx_burst *);
 void expiry_poll(struct stateful *);
