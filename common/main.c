@@ -15,6 +15,7 @@
 #include "../stateful/stateful.h"
 #include "../stateless/stateless.h"
 #include "config/config.h"
+#include "run/capture.h"
 #include "run/plan.h"
 #include "run/port.h"
 #include "run/run.h"
@@ -148,7 +149,8 @@ static void arguments_free(struct arguments *a)
 
 static int config_read(struct config *config, const struct arguments *a, const char *command)
 {
-	struct config_machine machine = {.cores = (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+	struct config_machine machine = {.cores = (unsigned)sysconf(_SC_NPROCESSORS_CONF),
+					 .filter_is_wrong = capture_filter_is_wrong};
 
 	if (!a->file)
 		return usage(command, "no configuration FILE given");

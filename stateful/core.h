@@ -304,6 +304,10 @@ void launch_idle(struct stateful *, struct conn *);
 /* input_synchronized.c: a segment of a connection past SYN-SENT. */
 void input_synchronized(struct stateful *, struct entry *, struct conn *, struct segment *seg);
 
+/* describe.c: as struct engine_ops has it. */
+void stateful_describe(const struct engine *, const struct rte_mbuf *, const struct view *,
+		       char *text, size_t size);
+
 /* input.c, expiry.c */
 void input_burst(struct stateful *, struct rx_burst *);
 void expiry_poll(struct stateful *);

@@ -366,6 +366,7 @@ static const struct engine_ops stateful_ops = {
 	.drain = stateful_drain,
 	.idle = stateful_idle,
 	.usage = stateful_usage,
+	.describe = stateful_describe,
 };
 
 struct engine *stateful_create(const struct stateful_setup *setup, struct arena *arena,

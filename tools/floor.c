@@ -163,7 +163,7 @@ static void measure(double seconds)
 
 int main(int argc, char **argv)
 {
-	struct config_machine machine = {(unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+	struct config_machine machine = {.cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
 	struct config config;
 	struct port *port;
 	struct err err = {0};

@@ -15,6 +15,7 @@
 #define BASE_ENGINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_mbuf_core.h>
@@ -79,6 +80,7 @@ static inline void tx_push(struct tx *tx, struct rte_mbuf *m)
 }
 
 #define ENGINE_NEVER UINT64_MAX
+#define DESCRIBE_MAX 256
 
 struct engine;
 struct engine_ops {
@@ -95,6 +97,10 @@ struct engine_ops {
 	/* Memory in use by connections now (tables and indexes, touched pages), and connections
 	 * open. */
 	void (*usage)(const struct engine *, uint64_t *bytes, uint64_t *connections);
+	/* The state, as it is now, of what a refused packet was about, in words for the comment of
+	 * its sample, into DESCRIBE_MAX bytes. NULL: nothing to say. */
+	void (*describe)(const struct engine *, const struct rte_mbuf *, const struct view *,
+			 char *text, size_t size);
 };
 
 struct engine {

@@ -330,7 +330,7 @@ static void traffic_check(struct reader *r)
 }
 
 static const char *const report_part[] = {"traffic", "total",   "steady", "streams",
-					  "ports",   "workers", "memory", "phases"};
+					  "ports",   "workers", "memory", "phases", "capture"};
 
 /* What the report has beside the counters in "total" and "steady". */
 static const char *const report_more[] = {"seconds", "accepted", "drops", "cpuUsage"};
@@ -430,5 +430,6 @@ void config_check(struct reader *r)
 {
 	ports_check(r);
 	traffic_check(r);
+	capture_check(r);
 	expect_check(r);
 }

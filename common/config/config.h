@@ -174,6 +174,30 @@ struct config_expect {
 	double min, max;
 };
 
+enum capture_direction { CAPTURE_BOTH, CAPTURE_RX, CAPTURE_TX };
+enum capture_format { CAPTURE_PCAPNG, CAPTURE_PCAP };
+
+struct config_packets { /* one file of captured packets */
+	const char *file;
+	unsigned port; /* index into config.port; CONFIG_UNLIMITED: all ports */
+	enum capture_direction direction;
+	const char *filter; /* as tcpdump's; NULL: everything */
+	uint32_t snaplen;
+	enum capture_format format;
+	uint64_t limit; /* packets in all; 0: none */
+	/* when the next file begins; 0: never */
+	uint64_t file_size, file_packets, file_time;
+	uint32_t files; /* that are kept; 0: all */
+};
+
+struct config_capture {
+	const char *drops; /* file for samples of refused packets; NULL: none */
+	uint32_t per_reason_per_second;
+	uint32_t snaplen; /* of the samples */
+	struct config_packets *packets;
+	unsigned packet_files;
+};
+
 struct config {
 	const char *file; /* as given; "-" is standard input */
 	uint64_t duration, ramp, drain, seed;
@@ -187,6 +211,7 @@ struct config {
 	unsigned ports;
 	struct config_traffic *traffic;
 	unsigned traffics;
+	struct config_capture capture;
 	struct config_expect *expect;
 	unsigned expects;
 	char *json; /* the configuration as it was read, settings applied, as compact JSON: for the
@@ -197,6 +222,8 @@ struct config {
 /* What check needs to know of the machine; a test gives a made-up one. */
 struct config_machine {
 	unsigned cores; /* 0-based core numbers below this exist */
+	/* Why this is no filter expression, into `why`; false if it is one. NULL: not looked at. */
+	bool (*filter_is_wrong)(const char *expression, char *why, size_t size);
 };
 
 /* Read `file` ("-": stdin), apply the `set` arguments ("PATH=VALUE"), check everything. All errors

@@ -28,6 +28,8 @@
 #define RATES    .object = OBJECT_LOAD, .kinds = KIND_UDP_BLAST
 #define TCP      .object = OBJECT_TCP, .kinds = KIND_STATEFUL
 #define MODIFY   .object = OBJECT_MODIFY, .kinds = KIND_UDP_BLAST
+#define CAPTURE  .object = OBJECT_CAPTURE, .kinds = KIND_ALL
+#define PACKETS  .object = OBJECT_PACKETS, .kinds = KIND_ALL
 #define EXPECT   .object = OBJECT_EXPECT, .kinds = KIND_ALL
 
 /* clang-format off: one key, one row */
@@ -56,6 +58,8 @@ const struct key key_table[] = {
 	{ROOT, .name = "traffic", .type = TYPE_LIST, .inner = OBJECT_TRAFFIC,
 	 COUNTED(config, traffic, traffics), .required = true,
 	 .help = "Clients and servers; any number of them, on any port."},
+	{ROOT, .name = "capture", .type = TYPE_OBJECT, .inner = OBJECT_CAPTURE,
+	 FIELD(config, capture), .help = "Packets written to files for Wireshark and its like."},
 	{ROOT, .name = "expect", .type = TYPE_LIST, .inner = OBJECT_EXPECT,
 	 COUNTED(config, expect, expects),
 	 .help = "Criteria: the verdict is \"fail\" when one is not met."},
@@ -381,6 +385,44 @@ const struct key key_table[] = {
 	{MODIFY, .name = "per_flow", .type = TYPE_BOOL, FIELD(config_modify, per_flow),
 	 .standard = "false", .help = "Change from flow to flow: a flow keeps its value."},
 
+	{CAPTURE, .name = "drops", .type = TYPE_TEXT, FIELD(config_capture, drops),
+	 .help = "File (pcapng) for samples of the packets that were refused, each with the reason "
+		 "and the state of its connection as its comment; \"-\" is standard output."},
+	{CAPTURE, .name = "per_reason_per_second", .type = TYPE_COUNT,
+	 FIELD(config_capture, per_reason_per_second), .standard = "10", .min = 1, .max = 1000000,
+	 .help = "So many samples of each reason are taken in a second, by each worker."},
+	{CAPTURE, .name = "snaplen", .type = TYPE_COUNT, FIELD(config_capture, snaplen),
+	 .standard = "256", .min = 14, .max = 65535, .help = "Bytes kept of a sample."},
+	{CAPTURE, .name = "packets", .type = TYPE_LIST, .inner = OBJECT_PACKETS,
+	 COUNTED(config_capture, packets, packet_files),
+	 .help = "Files with all packets that pass."},
+
+	{PACKETS, .name = "file", .type = TYPE_TEXT, FIELD(config_packets, file), .required = true,
+	 .help = "Where the packets are written; \"-\" is standard output."},
+	{PACKETS, .name = "port", .type = TYPE_PORT, FIELD(config_packets, port),
+	 .help = "Name of the port that is listened to; absent: all."},
+	{PACKETS, .name = "direction", .type = TYPE_CHOICE, FIELD(config_packets, direction),
+	 .choices = "both|rx|tx", .standard = "both",
+	 .help = "Packets received, sent, or both."},
+	{PACKETS, .name = "filter", .type = TYPE_FILTER, FIELD(config_packets, filter),
+	 .help = "Only packets that match, as in \"tcp port 80 and host 10.0.0.1\"."},
+	{PACKETS, .name = "snaplen", .type = TYPE_COUNT, FIELD(config_packets, snaplen),
+	 .standard = "65535", .min = 14, .max = 65535, .help = "Bytes kept of a packet."},
+	{PACKETS, .name = "format", .type = TYPE_CHOICE, FIELD(config_packets, format),
+	 .choices = "pcapng|pcap", .standard = "pcapng",
+	 .help = "Format of the file; classic pcap knows one port and no direction."},
+	{PACKETS, .name = "limit", .type = TYPE_COUNT, FIELD(config_packets, limit), .min = 1,
+	 .max = UINT64_MAX, .help = "So many packets are written in all; absent: no limit."},
+	{PACKETS, .name = "file_size", .type = TYPE_COUNT, FIELD(config_packets, file_size),
+	 .min = 4096, .max = UINT64_MAX,
+	 .help = "The next file, NAME-00002 and so on, begins before one exceeds so many bytes."},
+	{PACKETS, .name = "file_packets", .type = TYPE_COUNT, FIELD(config_packets, file_packets),
+	 .min = 1, .max = UINT64_MAX, .help = "... after so many packets."},
+	{PACKETS, .name = "file_time", .type = TYPE_TIME, FIELD(config_packets, file_time),
+	 .min = MS, .max = 3650 * DAY, .help = "... after so long."},
+	{PACKETS, .name = "files", .type = TYPE_COUNT, FIELD(config_packets, files), .min = 1,
+	 .max = 99999, .help = "The last so many files are kept; absent: all."},
+
 	{EXPECT, .name = "metric", .type = TYPE_METRIC, FIELD(config_expect, metric),
 	 .required = true,
 	 .help = "A number of the JSON report by its path, \"traffic.web.achieved.cps\" or "
@@ -408,6 +450,8 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_EXPECTED_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
 	[OBJECT_MODIFY] = {"modify", sizeof(struct config_modify), NULL},
+	[OBJECT_CAPTURE] = {"capture", sizeof(struct config_capture), NULL},
+	[OBJECT_PACKETS] = {"packets", sizeof(struct config_packets), NULL},
 	[OBJECT_EXPECT] = {"expect", sizeof(struct config_expect), NULL},
 };
 

@@ -81,6 +81,7 @@ const struct where *spot_find(struct reader *, struct spot *, const char *list, 
 			      const char *key, const char *inner);
 
 /* Check what no key can check alone. */
+void capture_check(struct reader *);
 void config_check(struct reader *);
 void blast_check(struct reader *, unsigned traffic);
 

@@ -269,6 +269,17 @@ static void mac_read(struct reader *r, const struct where *w, const struct key *
 		((struct config_port *)base)->has_gateway_mac = true;
 }
 
+static void filter_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	size_t problems = r->document->problems;
+	char why[256];
+
+	text_read(r, w, key, base);
+	if (r->document->problems == problems && r->machine->filter_is_wrong &&
+	    r->machine->filter_is_wrong(w->node->valuestring, why, sizeof(why)))
+		problem_add(r->document, w, PLACE_VALUE, "%s", why);
+}
+
 const struct type type_table[TYPES] = {
 	[TYPE_IGNORED] = {"a text", "\"type\":\"string\"", NULL},
 	[TYPE_OBJECT] = {"an object", "\"type\":\"object\"", NULL},
@@ -320,6 +331,8 @@ const struct type type_table[TYPES] = {
 		       text_read},
 	[TYPE_METRIC] = {"a path into the report, such as \"traffic.web.achieved.cps\"",
 			 "\"type\":\"string\",\"pattern\":\"^[^. ]+(\\\\.[^. ]+)+$\"", text_read},
+	[TYPE_FILTER] = {"a filter expression as tcpdump's", "\"type\":\"string\",\"minLength\":1",
+			 filter_read},
 	[TYPE_PORT] = {"the name of a port", "\"type\":\"string\",\"pattern\":\"^" NAME "$\"",
 		       port_read},
 	[TYPE_CORES] = {"core numbers, such as [0, 1], \"0-3,8\" or \"max\"",

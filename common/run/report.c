@@ -442,6 +442,7 @@ void report_walk(struct sink *s, const struct result *r, const struct verdict *v
 		walk_worker(s, r, &r->worker[i]);
 	sink_end(s);
 	walk_memory(s, r);
+	report_walk_capture(s, r);
 	walk_intervals(s, r);
 	sink_end(s);
 }

@@ -47,6 +47,9 @@ void report_walk(struct sink *, const struct result *, const struct verdict *);
 /* Tell the members `verdict` and `reasons` of the object begun. */
 void report_walk_verdict(struct sink *, const struct verdict *);
 
+/* Tell the member `capture`, if files were captured. */
+void report_walk_capture(struct sink *, const struct result *);
+
 /* Tell one interval: t, phase, cpuUsage, every counter, and the traffic entries in short. */
 void report_walk_interval(struct sink *, const struct result *, const struct snapshot *before,
 			  const struct snapshot *now, const double *cpu_percent, enum phase);

@@ -31,6 +31,21 @@ struct worker_result {
 	uint64_t packets;             /* received and sent in the steady phase */
 };
 
+/* What became of the packets that one capture file was for: shown = filtered + beyond + dropped +
+ * lost + written. */
+struct capture_result {
+	const char *file;
+	bool is_drops; /* samples of refused packets */
+	uint64_t shown;
+	uint64_t filtered; /* do not match the filter */
+	uint64_t beyond;   /* the limit, or the number of samples in a second */
+	uint64_t dropped;  /* no room in the ring to the thread that writes */
+	uint64_t lost;     /* by the disk, or the reader of a pipe */
+	uint64_t written, bytes;
+	uint32_t files;
+	const char *error; /* what went wrong first; NULL: nothing */
+};
+
 struct result {
 	const struct config *config;
 	int64_t started;              /* Unix time, s */
@@ -46,6 +61,8 @@ struct result {
 	const struct port *ports; /* NULL for `simulate` */
 	struct worker_result *worker;
 	unsigned workers;
+	const struct capture_result *capture; /* per file */
+	unsigned captures;
 	uint64_t connections_bytes, connections_peak, mbufs_bytes, total_bytes;
 	double bytes_per_connection; /* connections_bytes at the peak / open then */
 };

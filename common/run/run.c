@@ -23,6 +23,7 @@
 
 #include <rte_common.h>
 
+#include "capture.h"
 #include "link.h"
 #include "measure.h"
 #include "plan.h"
@@ -41,6 +42,7 @@ struct run {
 	struct clock clock;
 	struct port *ports;
 	struct crew crew;
+	struct capture *capture; /* NULL: nothing is captured */
 	struct result result;
 	struct screen screen;
 	struct snapshot zero; /* before the first interval */
@@ -389,6 +391,7 @@ static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
 	failed = run_load(r, err);
 	crew_join(&r->crew);
 	result_fill(r);
+	capture_finish(r->capture, &r->result);
 	if (!failed)
 		failed = result_tell(r, exit, err);
 	measure_close(&r->result);
@@ -410,7 +413,10 @@ static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
 	clock_calibrate(&r->clock);
 	if (crew_open(&r->crew, r->config, r->ports, &r->clock, r->options->engine, err))
 		return -1;
-	failed = run_crew(r, exit, err);
+	failed = r->capture &&
+		 capture_start(r->capture, r->crew.worker, r->crew.workers, &r->clock, err);
+	if (!failed)
+		failed = run_crew(r, exit, err);
 	crew_close(&r->crew);
 	return failed;
 }
@@ -436,7 +442,7 @@ int run(const struct config *config, const struct run_options *options, enum exi
 
 	clock_begin(&r.clock);
 	r.screen = (struct screen){
-		.out = report_is_stdout(&r) ? stderr : stdout,
+		.out = report_is_stdout(&r) || capture_is_stdout(config) ? stderr : stdout,
 		.format = options->format,
 		.quiet = options->quiet,
 	};
@@ -444,8 +450,13 @@ int run(const struct config *config, const struct run_options *options, enum exi
 		return -1;
 	if (options->report && !report_is_stdout(&r) && report_check(options->report, err))
 		return -1;
-	if (signal_open(err))
+	if (report_is_stdout(&r) && capture_is_stdout(config))
+		return err_set(err, EXIT_USAGE,
+			       "the report and a capture file cannot both be standard output");
+	if (capture_open(&r.capture, config, err) || signal_open(err)) {
+		capture_close(r.capture);
 		return -1;
+	}
 	if (!eal_start(config, options->program, err)) {
 		if (!ports_open(config, &r.ports, err)) {
 			failed = run_ports(&r, verdict, err);
@@ -455,6 +466,7 @@ int run(const struct config *config, const struct run_options *options, enum exi
 	}
 	free(r.zero.traffic);
 	free(r.link_up);
+	capture_close(r.capture);
 	signal_close();
 	return failed;
 }

@@ -145,6 +145,18 @@ static void put_drops(FILE *out, const struct result *r)
 	}
 }
 
+static void put_captures(FILE *out, const struct result *r)
+{
+	char written[REPORT_THOUSANDS_MAX], shown[REPORT_THOUSANDS_MAX];
+
+	for (unsigned i = 0; i < r->captures; i++)
+		fprintf(out, "captured %s of %s %s in %s\n",
+			report_thousands(written, r->capture[i].written),
+			report_thousands(shown, r->capture[i].shown),
+			r->capture[i].is_drops ? "dropped packets" : "packets",
+			r->capture[i].file);
+}
+
 static void put_verdict(FILE *out, const struct verdict *verdict)
 {
 	fprintf(out, "verdict: %s\n", verdict->word);
@@ -160,6 +172,7 @@ static void put_text(FILE *out, const struct result *r, const struct verdict *ve
 	for (unsigned i = 0; i < r->config->traffics; i++)
 		put_traffic(out, r, i);
 	put_drops(out, r);
+	put_captures(out, r);
 	put_verdict(out, verdict);
 }
 

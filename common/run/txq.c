@@ -16,6 +16,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "../../pcap/tap.h"
+
 #define REFILL 64u
 
 /* The fields between the buffer's address and its length: as a fresh packet has them. Written as
@@ -145,7 +147,25 @@ static unsigned port_send(const struct txq *q, struct rte_mbuf **pkt, unsigned c
 	return sent;
 }
 
-unsigned txq_flush(struct txq *q)
+/* The same with taps, which see packets before the port has them. */
+static unsigned port_send_tapped(const struct txq *q, struct rte_mbuf **pkt, unsigned count,
+				 uint64_t now)
+{
+	unsigned sent = 0, ready, taken;
+
+	do {
+		ready = RTE_MIN(count - sent, (unsigned)TAP_SEND_MAX);
+		for (unsigned i = 0; i < q->taps; i++)
+			tap_sending(q->tap[i], pkt + sent, ready, now);
+		taken = port_send(q, pkt + sent, ready);
+		for (unsigned i = 0; i < q->taps; i++)
+			tap_sent(q->tap[i], taken);
+		sent += taken;
+	} while (taken == ready && sent < count);
+	return sent;
+}
+
+unsigned txq_flush(struct txq *q, uint64_t now)
 {
 	struct tx *tx = &q->tx;
 	uint64_t *value = q->counters->value, bytes;
@@ -154,7 +174,8 @@ unsigned txq_flush(struct txq *q)
 	if (!tx->count)
 		return 0;
 	bytes = bytes_of(tx->queue, tx->count);
-	sent = port_send(q, tx->queue, tx->count);
+	sent = likely(!q->taps) ? port_send(q, tx->queue, tx->count)
+				: port_send_tapped(q, tx->queue, tx->count, now);
 	tx->count -= sent;
 	if (unlikely(tx->count)) {
 		memmove(tx->queue, tx->queue + sent, tx->count * sizeof(*tx->queue));

@@ -18,6 +18,8 @@ struct txq {
 	struct rte_mempool *pool;
 	struct counters *counters; /* PKT_TX, BITS_TX and DROP_TX are written here */
 	uint16_t port, queue;
+	struct tap **tap; /* what captures packets here, received ones too */
+	unsigned taps;
 	bool prepare; /* checksums are left to the port, which wants to see packets first */
 };
 
@@ -33,7 +35,7 @@ void txq_close(struct txq *);
 
 /* Give what is queued to the port; what it refuses stays first in line. Returns how many it took.
  */
-unsigned txq_flush(struct txq *);
+unsigned txq_flush(struct txq *, uint64_t now);
 
 /* Free the packets of a burst that are not NULL. Those of this queue's own pool become stock. */
 void txq_recycle(struct txq *, struct rte_mbuf **pkt, unsigned count);

@@ -340,10 +340,27 @@ static void judge_interruption(struct judge *j)
 			 (double)r->config->duration / 1e9);
 }
 
+/* What is missing in a file says nothing about the device under test, but must be known. */
+static void remark_captures(struct judge *j)
+{
+	for (unsigned i = 0; i < j->r->captures; i++) {
+		const struct capture_result *capture = &j->r->capture[i];
+
+		if (capture->error)
+			list_add(&j->remarks, "capture: %s", capture->error);
+		if (capture->dropped)
+			list_add(&j->remarks,
+				 "capture: %s: %" PRIu64 " of %" PRIu64
+				 " packets dropped: writing is too slow",
+				 capture->file, capture->dropped, capture->shown);
+	}
+}
+
 static void judge_all(struct judge *j)
 {
 	const struct config *config = j->r->config;
 
+	remark_captures(j);
 	for (unsigned i = 0; i < config->traffics; i++)
 		j->clients |= traffic_is_client(config->traffic[i].kind);
 	judge_interruption(j);

@@ -30,6 +30,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "../../pcap/tap.h"
+
 #define TICK_NS  1000000u
 #define STALL_NS 10000000u
 #define IDLE_NS  50000u /* idle for so long, a worker lets others have the core */
@@ -39,11 +41,40 @@ static inline void counter_add(struct worker *w, enum counter counter, uint64_t 
 	w->counters.value[counter] += n;
 }
 
+/* Sample a refused packet. The engine that saw it, or NULL, is asked about its connection. */
+static __attribute__((noinline, cold)) void drop_sample(struct worker *w, const struct rte_mbuf *m,
+							const struct view *view,
+							const struct engine *seen, enum drop reason,
+							uint64_t now)
+{
+	char state[DESCRIBE_MAX] = "";
+
+	if (!m) { /* its acknowledgement was good: an answer to that stands in its place */
+		w->sampler->counts.shown++;
+		w->sampler->counts.beyond++;
+		return;
+	}
+	if (!sampler_wants(w->sampler, reason, now))
+		return;
+	if (seen && w->started && seen->ops->describe)
+		seen->ops->describe(seen, m, view, state, sizeof(state));
+	sampler_take(w->sampler, m, reason, *state ? state : NULL, now);
+}
+
 static void drop_count(struct worker *w, enum drop reason)
 {
 	w->counters.drop[reason]++;
 	if (drop_info[reason].counter >= 0)
 		w->counters.value[drop_info[reason].counter]++;
+}
+
+/* Count packet i of a burst under its reason, which may be none. */
+static void reason_count(struct worker *w, const struct rx_burst *rx, unsigned i,
+			 const struct engine *seen, uint64_t now)
+{
+	drop_count(w, rx->reason[i]);
+	if (w->sampler && rx->reason[i])
+		drop_sample(w, rx->pkt[i], &rx->view[i], seen, rx->reason[i], now);
 }
 
 /* The worker of this port that a TCP or UDP packet belongs to: the ports lie at the same place. */
@@ -90,7 +121,7 @@ static void handover_add(struct handover *h, struct rte_mbuf *m, uint16_t owner)
 }
 
 /* Hand everything over, in one go per owner. */
-static void handover_send(struct worker *w, struct handover *h)
+static void handover_send(struct worker *w, struct handover *h, uint64_t now)
 {
 	while (h->count) {
 		struct rte_mbuf *pkt[RX_BURST_MAX];
@@ -109,6 +140,8 @@ static void handover_send(struct worker *w, struct handover *h)
 		taken = rte_ring_enqueue_burst(w->port->handoff[owner], (void **)pkt, count, NULL);
 		counter_add(w, h->counter, count - taken);
 		w->counters.drop[DROP_HANDOFF_FULL] += count - taken;
+		for (unsigned i = taken; w->sampler && i < count; i++)
+			drop_sample(w, pkt[i], NULL, NULL, DROP_HANDOFF_FULL, now);
 		rte_pktmbuf_free_bulk(pkt + taken, count - taken);
 	}
 }
@@ -157,7 +190,7 @@ static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 			rx->reason[i] = DROP_UDP_NO_PORT;
 		}
 	}
-	drop_count(w, rx->reason[i]);
+	reason_count(w, rx, i, NULL, now);
 }
 
 /* Which burst a packet goes into: that of TCP, that of UDP, or none. A sink also counts UDP whose
@@ -202,8 +235,8 @@ static void burst_sort(struct worker *w, bool handed, uint64_t now)
 		to->reason[to->count] = rx->reason[i];
 		to->view[to->count++] = rx->view[i];
 	}
-	handover_send(w, &tcp);
-	handover_send(w, &udp);
+	handover_send(w, &tcp, now);
+	handover_send(w, &udp, now);
 	txq_recycle(&w->txq, rest, rests);
 }
 
@@ -247,7 +280,7 @@ static inline void burst_feed(struct worker *w, struct rx_burst *rx, struct engi
 		memset(rx->reason, too_early, rx->count);
 	for (unsigned i = 0; i < rx->count; i++) {
 		if (unlikely(rx->reason[i])) {
-			drop_count(w, rx->reason[i]);
+			reason_count(w, rx, i, engine, now);
 			accepted--;
 		}
 	}
@@ -283,6 +316,8 @@ static unsigned receive(struct worker *w, uint64_t now)
 	if (!count)
 		return 0;
 	rx->count = count;
+	for (unsigned i = 0; i < w->txq.taps; i++)
+		tap_received(w->txq.tap[i], rx->pkt, count, now);
 	refused = view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
 	for (unsigned i = 0; i < count; i++) {
 		bytes += rx->pkt[i]->pkt_len;
@@ -395,11 +430,21 @@ static void status_publish(struct worker *w)
 	__atomic_store_n(&status->idle, w->draining && idle, __ATOMIC_RELEASE);
 }
 
+/* Let the threads that write captures know how far this worker is. */
+static void capture_publish(struct worker *w, uint64_t now)
+{
+	for (unsigned i = 0; i < w->txq.taps; i++)
+		channel_complete(w->txq.tap[i]->channel, w->txq.tap[i]->origin_ns + now);
+	if (w->sampler)
+		channel_complete(w->sampler->channel, w->sampler->origin_ns + now);
+}
+
 static void worker_tick(struct worker *w, uint64_t now)
 {
 	orders_follow(w, now);
 	neighbor_poll(&w->neighbor, &w->txq.tx, now);
 	status_publish(w);
+	capture_publish(w, now);
 	w->tick_at = now + TICK_NS;
 	for (unsigned i = 0; i < ORDERS; i++) {
 		uint64_t at = order_at(w->orders, i);
@@ -424,7 +469,7 @@ static inline bool worker_step(struct worker *w, uint64_t now)
 		if (w->stateless)
 			w->stateless->ops->poll(w->stateless, &w->txq.tx, engine_now(w, now));
 	}
-	return moved + txq_flush(&w->txq);
+	return moved + txq_flush(&w->txq, now);
 }
 
 /* One step of each worker of the core; true if one did something. *tsc becomes the time of the end.

@@ -72,6 +72,7 @@ struct worker {
 	struct engine *stateless; /* of UDP; NULL: this port has no such traffic */
 	const struct view_rule *rule;
 	struct rte_ring *handoff; /* what other workers hand over; NULL: this port has one worker */
+	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;
 	bool has_client; /* a client entry runs here */
 	bool started, draining;

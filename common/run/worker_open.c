@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "../../pcap/tap.h"
 #include "worker.h"
 
 #define TARGETS_MAX  4096u  /* resolved before the load */
@@ -184,6 +185,7 @@ struct worker *worker_open(const struct config *config, const struct port *port,
  * copies among it were never counted. */
 static void handoff_close(struct worker *w)
 {
+	struct sampler *sampler = w->sampler;
 	struct rte_mbuf *m;
 
 	while (w->handoff && !rte_ring_sc_dequeue(w->handoff, (void **)&m)) {
@@ -195,6 +197,8 @@ static void handoff_close(struct worker *w)
 
 			w->counters.value[counter]++;
 			w->counters.drop[DROP_HANDOFF_FULL]++;
+			if (sampler && sampler_wants(sampler, DROP_HANDOFF_FULL, w->tick_at))
+				sampler_take(sampler, m, DROP_HANDOFF_FULL, NULL, w->tick_at);
 		}
 		rte_pktmbuf_free(m);
 	}

@@ -16,8 +16,14 @@
 #include "../../common/config/config.h"
 #include "../support/golden.h"
 
-static const struct config_machine two_cores = {2};
-static const struct config_machine many_cores = {64};
+static bool filter_is_wrong(const char *expression, char *why, size_t size)
+{
+	snprintf(why, size, "filter \"%s\": syntax error", expression);
+	return strstr(expression, "prot") != NULL;
+}
+
+static const struct config_machine two_cores = {2, filter_is_wrong};
+static const struct config_machine many_cores = {.cores = 64};
 
 static void directory_enter(const char *below_source)
 {
@@ -493,7 +499,8 @@ static void test_messages_and_tcp(void **state)
 		    "\"catch_up\": 0, \"request\": {\"method\": \"POST\", \"path\": \"/ä?b=c\","
 		    "\"host\": \"x.example\", \"headers\": {\"X-A\": \"1\", "
 		    "\"x-b\": \"\"},"
-		    "\"body\": {\"size\": \"1Gi\"}}, \"response\": {\"status\": 404}, \"tcp\": {\"mss\": 1460, \"window\": \"1Gi\","
+		    "\"body\": {\"size\": \"1Gi\"}}, \"response\": {\"status\": 404}, \"tcp\": "
+		    "{\"mss\": 1460, \"window\": \"1Gi\","
 		    "\"initial_rto\": \"200ms\", \"retries\": 0, \"handshake_ack\": true,"
 		    "\"separate_fin\": true}");
 	t = &c.traffic[0];
@@ -658,10 +665,51 @@ static void test_missing_file(void **state)
 	free(said);
 }
 
+static void test_capture(void **state)
+{
+	struct config_packets *packets;
+	struct config c;
+
+	(void)state;
+	load_good(&c,
+		  "{\"duration\": \"1s\", \"ports\": [{\"device\": \"if:eth0\", \"cores\": [0]},"
+		  "{\"name\": \"b\", \"device\": \"if:eth1\", \"cores\": [0]}], \"traffic\": "
+		  "[{\"kind\": \"http-server\", \"port\": \"b\", \"servers\": \"48.0.0.1\"}],"
+		  "\"capture\": {\"drops\": \"d.pcapng\", \"packets\": [{\"file\": \"a\"},"
+		  "{\"file\": \"b\", \"port\": \"b\", \"direction\": \"tx\", \"filter\": \"tcp\","
+		  "\"snaplen\": 96, \"format\": \"pcap\", \"limit\": \"1k\", \"file_size\": "
+		  "\"1Mi\", \"file_packets\": 7, \"file_time\": \"1m\", \"files\": 3}]}}");
+	assert_string_equal(c.capture.drops, "d.pcapng");
+	assert_int_equal(c.capture.per_reason_per_second, 10);
+	assert_int_equal(c.capture.snaplen, 256);
+	assert_int_equal(c.capture.packet_files, 2);
+	packets = c.capture.packets;
+	assert_string_equal(packets[0].file, "a");
+	assert_int_equal(packets[0].port, CONFIG_UNLIMITED);
+	assert_int_equal(packets[0].direction, CAPTURE_BOTH);
+	assert_null(packets[0].filter);
+	assert_int_equal(packets[0].snaplen, 65535);
+	assert_int_equal(packets[0].format, CAPTURE_PCAPNG);
+	assert_true(!packets[0].limit && !packets[0].file_size && !packets[0].file_packets &&
+		    !packets[0].file_time && !packets[0].files);
+	assert_int_equal(packets[1].port, 1);
+	assert_int_equal(packets[1].direction, CAPTURE_TX);
+	assert_string_equal(packets[1].filter, "tcp");
+	assert_int_equal(packets[1].snaplen, 96);
+	assert_int_equal(packets[1].format, CAPTURE_PCAP);
+	assert_int_equal(packets[1].limit, 1000);
+	assert_int_equal(packets[1].file_size, 1 << 20);
+	assert_int_equal(packets[1].file_packets, 7);
+	assert_true(packets[1].file_time == 60000000000);
+	assert_int_equal(packets[1].files, 3);
+	config_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_conf_is_good),
 		cmocka_unit_test(test_schema_is_current),
 		cmocka_unit_test(test_help_has_every_key),

@@ -117,6 +117,35 @@ static void metrics_are_found_by_path(void **state)
 	assert_number("interrupted", 0);
 }
 
+static void captures_are_found_by_path(void **state)
+{
+	const struct capture_result capture[] = {
+		{.file = "a.pcapng",
+		 .shown = 10,
+		 .filtered = 1,
+		 .beyond = 2,
+		 .dropped = 3,
+		 .lost = 1,
+		 .written = 3,
+		 .error = "a.pcapng: write failed"},
+		{.file = "b.pcapng", .shown = 5, .written = 5},
+		{.file = "drops.pcapng", .is_drops = true, .shown = 7, .written = 7},
+	};
+	double value;
+
+	(void)state;
+	assert_int_equal(report_metric(&made.result, "capture.drops.shown", &value), REPORT_ABSENT);
+	made.result.capture = capture;
+	made.result.captures = 3;
+	assert_number("capture.drops.shown", 7);
+	assert_number("capture.packets.0.dropped", 3);
+	assert_number("capture.packets.1.written", 5);
+	assert_int_equal(report_metric(&made.result, "capture.packets.0.error", &value),
+			 REPORT_NOT_A_NUMBER);
+	assert_int_equal(report_metric(&made.result, "capture.packets.1.error", &value),
+			 REPORT_ABSENT);
+}
+
 static void names_with_dots_resolve(void **state)
 {
 	(void)state;
@@ -319,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(text_is_exactly_so, set_up),
 		cmocka_unit_test_setup(metrics_are_found_by_path, set_up),
+		cmocka_unit_test_setup(captures_are_found_by_path, set_up),
 		cmocka_unit_test_setup(names_with_dots_resolve, set_up),
 		cmocka_unit_test_setup(what_is_not_there_is_not_found, set_up),
 		cmocka_unit_test_setup(levels_are_means_of_the_steady_phase, set_up),

@@ -308,10 +308,27 @@ static void servers_pass_unless_told_otherwise(void **state)
 	assert_verdict(EXIT_FAIL, "traffic.web.offered 0 is below min 1");
 }
 
+static void what_a_capture_misses_is_remarked(void **state)
+{
+	const struct capture_result capture[] = {
+		{.file = "a.pcapng", .shown = 10, .dropped = 3, .written = 7},
+		{.file = "b.pcapng", .error = "b.pcapng: write failed: No space left on device"},
+		{.file = "c.pcapng", .shown = 5, .filtered = 5},
+	};
+
+	(void)state;
+	made.result.capture = capture;
+	made.result.captures = 3;
+	assert_verdict(EXIT_PASS,
+		       "capture: a.pcapng: 3 of 10 packets dropped: writing is too slow\n"
+		       "capture: b.pcapng: write failed: No space left on device");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_clean_run_passes, set_up),
+		cmocka_unit_test_setup(what_a_capture_misses_is_remarked, set_up),
 		cmocka_unit_test_setup(criteria_give_their_reasons, set_up),
 		cmocka_unit_test_setup(a_metric_that_does_not_exist_fails, set_up),
 		cmocka_unit_test_setup(failures_fail_by_kind, set_up),
