@@ -18,7 +18,7 @@
 
 static unsigned long attribute(const char *address, const char *name, unsigned long fallback)
 {
-	char path[128], text[32];
+	char path[512], text[32];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", address, name);

@@ -6,8 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <rte_ethdev.h>
@@ -262,6 +266,7 @@ static void test_vlans_in_rule(void **state)
 	assert_int_equal(ports[0].rule.vlans, 1);
 	assert_int_equal(ports[0].rule.vlan_id[0], 100);
 	assert_true(ports[0].rule.verify);
+	assert_false(ports[0].rule.partial); /* no kernel at the far end */
 	assert_false(ports[0].rx_checksum);
 	close_all();
 }
@@ -350,6 +355,52 @@ static void test_memif_without_server(void **state)
 	assert_refused("nobody has been listening", "role=server first");
 }
 
+/* A killed server leaves its socket; a file that is none stays. */
+static void test_memif_stale_socket(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char device[160];
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	(void)state;
+	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/test_ports.%d", getpid());
+	snprintf(device, sizeof(device), "net_memif0,role=server,socket=%s,socket-abstract=no",
+		 address.sun_path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	port_add("s", device, 1);
+	open_all();
+	close_all();
+	fd = open(address.sun_path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	assert_refused("is in the way", address.sun_path);
+	assert_int_equal(unlink(address.sun_path), 0);
+}
+
+static void test_devices(void **state)
+{
+	char *text;
+	size_t length;
+	FILE *out;
+
+	(void)state;
+	out = open_memstream(&text, &length);
+	assert_int_equal(devices_print(out, true, &err), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "\"net_memif\""));
+	assert_non_null(strstr(text, "\"if:lo\""));
+	free(text);
+	out = open_memstream(&text, &length);
+	assert_int_equal(devices_print(out, false, &err), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "loop:x"));
+	free(text);
+	out = fopen("/dev/full", "w");
+	assert_int_equal(devices_print(out, false, &err), -1);
+	assert_non_null(strstr(err.text, "No space left"));
+	fclose(out);
+}
+
 static void test_lcores(void **state)
 {
 	(void)state;
@@ -400,6 +451,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_permission, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memif_pair, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memif_without_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_memif_stale_socket, setup, teardown),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_lcores),
 		cmocka_unit_test(test_memory_arena),
 	};
