@@ -157,7 +157,8 @@ static void plan_wire(struct plan *p, struct wire_rule *rule, struct rng *r)
 		p->untouched = false;
 	if (rule->reorder || rule->duplicate)
 		p->untouched = false;
-	if (rule->loss * rule->loss_burst + rule->corrupt > 0.08)
+	/* a burst takes one retransmission after the other when nothing else is on the wire */
+	if (rule->loss * rule->loss_burst * rule->loss_burst + rule->corrupt > 0.08)
 		p->gentle = false;
 }
 
@@ -191,7 +192,8 @@ static void judge(const struct plan *p, uint64_t seed)
 		wrong = "nothing was offered";
 	if (p->gentle && client->connection.succeeded != client->connection.offered)
 		wrong = "a connection failed on a gentle network";
-	if (p->gentle && server->connection.succeeded != server->connection.offered)
+	/* an old SYN may find its connection closed, and open one that the client resets */
+	if (p->gentle && server->connection.succeeded < client->connection.offered)
 		wrong = "a connection of the server failed on a gentle network";
 	if (p->untouched &&
 	    retransmissions(&w.lab[0].counters) + retransmissions(&w.lab[1].counters))
