@@ -93,12 +93,16 @@ static int core_main(void *unused)
 	for (unsigned i = 0; i < lanes; i++)
 		if (lane[i].lcore == rte_lcore_id())
 			own[count++] = &lane[i];
+	port_enter();
 	for (unsigned i = 0; i < count; i++)
 		if (own[i]->client)
 			lane_seed(own[i]);
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		for (unsigned i = 0; i < count; i++)
 			lane_step(own[i]);
+		port_pass();
+	}
+	port_leave();
 	return 0;
 }
 

@@ -43,8 +43,13 @@ sweep
 work=$(mktemp -d /tmp/onager-e2e.XXXXXX)
 chmod 755 "$work"
 cd "$work"
+export RUNTIME_DIRECTORY=$work/runtime # DPDK keeps its sockets there
+mkdir -m 777 "$RUNTIME_DIRECTORY"
 declare -A pid=()
 case_name=start
+# How much longer things may take under the sanitizers.
+slow=1
+grep -q __asan_init "$onager" && slow=3
 
 finish_test() {
 	local status=$? name

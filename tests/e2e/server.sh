@@ -102,8 +102,9 @@ wait_for 5 no_sockets k 80
 wait_for 5 no_sockets k 8081
 stop server
 laws server
-expect server '.verdict == "pass"' '.traffic.ab.offered == 2000' \
-	'.traffic.ab.succeeded == 2000' '.traffic.ab.requests.succeeded == 2000' \
-	'.traffic.abk.requests.succeeded == 2000' '.traffic.abk.offered <= 30' \
-	'.traffic.busy.requests.succeeded == 1' '.traffic.big.requests.succeeded == 1' \
+# (ab opens up to nine connections that it then has no request for.)
+expect server '.verdict == "pass"' '.traffic.ab | .offered >= 2000 and .offered < 2010' \
+	'.traffic.ab.requests.succeeded == 2000' '.traffic.abk.requests.succeeded == 2000' \
+	'.traffic.abk.offered <= 30' '.traffic.busy.requests.succeeded == 1' \
+	'.traffic.big.requests.succeeded == 1' '.traffic.empty.requests.succeeded == 1' \
 	'.total.httpErr == 0' '.total.badRx == 0'
