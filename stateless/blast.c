@@ -82,7 +82,7 @@ int blast_make(struct blast *b, const struct config_traffic *t, const struct sta
 			    .modify = arena_take(arena, c->modifies * sizeof(*b->modify) + 1)};
 	if (!b->modify || frame_make(&b->frame, setup->config, t, setup->mac, arena))
 		return -1;
-	b->tag = tag_first(tag_run(setup->config->seed), stream_lane(traffic, setup->worker));
+	b->tag = tag_first(tag_run(setup->config->seed), stream_lane(c->stream, setup->worker));
 	b->size = digit_make(b->frame.shapes, &deal);
 	for (unsigned i = 0; i < c->modifies; i++)
 		modify_make(&b->modify[i], &c->modify[i], &b->frame,
@@ -429,7 +429,7 @@ static void limit_missed(struct blast *b, uint64_t now)
 {
 	if (b->paced || b->left == UINT64_MAX || now < b->schedule.pace.end)
 		return;
-	b->level->connection.not_offered[b->blocked] += b->left;
+	b->level->connection.not_offered[NOT_OFFERED_LATE] += b->left;
 	b->left = 0;
 }
 

@@ -16,6 +16,7 @@
 #define NAMES (UINT16_MAX + 1u)
 /* Beyond this a latency is taken as clocks that differ: the histogram ends there. */
 #define LATENCY_MOST (UINT64_C(1) << 39)
+#define STEP_MOST    1000000u
 
 uint64_t sink_reserve(void)
 {
@@ -73,6 +74,9 @@ static void latency_count(struct sink_lane *lane, struct stream_lane *stats, uin
 {
 	uint64_t before = lane->latency;
 
+	/* Sent while the step was under way in which it was received: its time is the step's. */
+	if (latency > TAG_48 - STEP_MOST)
+		latency = 0;
 	if (latency >= LATENCY_MOST)
 		return;
 	hist_add(&stats->latency, latency);

@@ -16,11 +16,10 @@
 
 #define STREAM_LANES 256 /* that one sink worker follows */
 
-/* A lane's name, as it stands in every tag: the blast's index in config->traffic[], and the worker.
- */
-static inline uint16_t stream_lane(unsigned traffic, unsigned worker)
+/* A lane's name, as it stands in every tag: the stream's number and the worker's. */
+static inline uint16_t stream_lane(unsigned stream, unsigned worker)
 {
-	return (uint16_t)(traffic << 8 | worker);
+	return (uint16_t)(stream << 8 | worker);
 }
 
 struct stream_lane {

@@ -156,12 +156,29 @@ static void rates_check(struct reader *r, unsigned i)
 			    "not together with poisson");
 }
 
+static void stream_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	struct spot s;
+
+	if (!blast_spot(r, &s, i, "stream")->node)
+		t->blast.stream = (uint8_t)i;
+	for (unsigned j = 0; j < i; j++) {
+		const struct config_traffic *other = &r->config->traffic[j];
+
+		if (other->kind == UDP_BLAST && other->blast.stream == t->blast.stream)
+			problem_add(r->document, &s.key, PLACE_VALUE,
+				    "stream %u is traffic[%u] already", t->blast.stream, j);
+	}
+}
+
 void blast_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *t = &r->config->traffic[i];
 	struct spot s;
 
 	source_check(r, i);
+	stream_check(r, i);
 	if (t->port < r->config->ports) {
 		if (t->blast.template.count)
 			template_check(r, i);

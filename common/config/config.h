@@ -114,6 +114,7 @@ struct config_blast {
 	uint64_t packets, bytes, duration; /* 0: no such limit */
 	bool tag;
 	uint8_t ttl;
+	uint8_t stream; /* its number in the tags */
 };
 
 struct config_header {
@@ -137,12 +138,12 @@ struct config_tcp {
 	uint16_t mss;         /* 0: MTU less headers */
 	uint32_t window;      /* receive window offered, "64Ki" */
 	uint64_t initial_rto; /* "1s" */
-	uint64_t min_rto;         /* "200ms": once round trips are measured */
+	uint64_t min_rto;     /* "200ms": once round trips are measured */
 	enum config_congestion congestion;
-	bool sack; /* "true": permit, send and use selective acknowledgments */
-	uint8_t retries;      /* 0-15: 5 */
-	bool handshake_ack;   /* send the handshake's ACK on its own: 7 packets */
-	bool separate_fin;    /* send FIN on its own, not with the last data */
+	bool sack;          /* "true": permit, send and use selective acknowledgments */
+	uint8_t retries;    /* 0-15: 5 */
+	bool handshake_ack; /* send the handshake's ACK on its own: 7 packets */
+	bool separate_fin;  /* send FIN on its own, not with the last data */
 };
 
 struct config_traffic {

@@ -233,6 +233,10 @@ const struct key key_table[] = {
 	{BLAST, .name = "tag", .type = TYPE_BOOL, FIELD(config_traffic, blast.tag),
 	 .standard = "true",
 	 .help = "Begin the payload with 18 bytes by which a sink tells what was lost and when."},
+	{BLAST, .name = "stream", .type = TYPE_COUNT, FIELD(config_traffic, blast.stream),
+	 .max = 255,
+	 .help = "Its number in the tags; absent: its place in `traffic`, from 0. Two ends that "
+		 "both send and count need different numbers, or seeds."},
 	{BLAST, .name = "walk", .type = TYPE_CHOICE, FIELD(config_traffic, blast.walk),
 	 .choices = "client_ports|clients|server_ports|servers", .standard = "client_ports",
 	 .help = "Which pool steps with every packet; the next in this order steps when it is "

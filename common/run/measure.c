@@ -9,6 +9,8 @@
 
 #include <rte_lcore.h>
 
+#include "report_stream.h"
+
 static int snapshot_open(struct snapshot *s, unsigned traffics)
 {
 	s->traffic = calloc(traffics + 1, sizeof(*s->traffic));
@@ -23,8 +25,9 @@ int measure_open(struct result *result, const struct crew *crew, struct err *err
 	result->traffic = aligned_alloc(_Alignof(struct traffic_stats),
 					(config->traffics + 1) * sizeof(*result->traffic));
 	result->port = calloc(config->ports, sizeof(*result->port));
+	result->blast = streams_open(result);
 	result->worker = calloc(crew->workers, sizeof(*result->worker));
-	if (!result->traffic || !result->port || !result->worker ||
+	if (!result->traffic || !result->port || !result->worker || !result->blast ||
 	    snapshot_open(&result->begin, config->traffics) ||
 	    snapshot_open(&result->end, config->traffics) ||
 	    snapshot_open(&result->total, config->traffics)) {
@@ -49,6 +52,8 @@ void measure_close(struct result *result)
 	free(result->traffic);
 	free(result->port);
 	free(result->worker);
+	free(result->blast);
+	free(result->stream);
 	*result = (struct result){.config = NULL};
 }
 
@@ -189,4 +194,7 @@ void measure_total(struct result *result, const struct crew *crew, uint64_t t0)
 		result->mbufs_bytes += crew->ports[i].mbufs_bytes;
 	}
 	result->total_bytes = memory_resident();
+	for (unsigned i = 0; i < crew->workers; i++)
+		streams_add(result, crew->worker[i]->streams);
+	streams_end(result);
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "../../stateful/stateful.h"
+#include "../../stateless/stateless.h"
 #include "plan_load.h"
+#include "plan_stream.h"
 #include "port_pool.h"
 #include "report_json.h"
 
@@ -41,6 +43,7 @@ static void plan_port(struct port_plan *plan, const struct config *config, unsig
 	*plan = (struct port_plan){0};
 	stateful_plan(config, port, workers, &plan->worker);
 	plan->tables_bytes = plan->worker.table_bytes * workers;
+	plan->tables_bytes += stateless_reserve(config, port) * workers;
 	plan->mbufs_bytes = port_pool_bytes(&config->port[port]) * workers;
 }
 
@@ -204,7 +207,9 @@ static void put_text(FILE *out, const struct config *config)
 
 		fprintf(out, "traffic %s: %s on port %s\n", traffic->name,
 			traffic_kind_name(traffic->kind), config->port[traffic->port].name);
-		if (traffic_is_client(traffic->kind))
+		if (traffic_is_stateless(traffic->kind))
+			plan_stream_put(out, config, traffic);
+		else if (traffic_is_client(traffic->kind))
 			put_client(out, config, traffic);
 		else
 			put_server(out, traffic);
@@ -271,7 +276,9 @@ static void walk_traffic(struct sink *s, const struct config *config, unsigned i
 	sink_begin_flat(s, traffic->name, SINK_OBJECT);
 	sink_text(s, "kind", traffic_kind_name(traffic->kind));
 	sink_text(s, "port", config->port[traffic->port].name);
-	if (traffic_is_client(traffic->kind))
+	if (traffic_is_stateless(traffic->kind))
+		plan_stream_walk(s, config, traffic);
+	else if (traffic_is_client(traffic->kind))
 		walk_client(s, config, traffic);
 	sink_end(s);
 }

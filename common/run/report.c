@@ -11,6 +11,8 @@
 
 #include <time.h>
 
+#include "report_stream.h"
+
 #define PORT_GROUP 9 /* of counter_info[]: what the ports count themselves */
 
 const char *const phase_name[PHASE_DONE + 1] = {
@@ -118,6 +120,7 @@ void report_achieved(const struct result *r, unsigned traffic, struct report_ach
 		return;
 	begin = &r->begin.traffic[traffic];
 	end = &r->end.traffic[traffic];
+	achieved->pps = rate(begin->connection.offered, end->connection.offered, seconds);
 	achieved->cps = rate(begin->established, end->established, seconds);
 	achieved->rps = rate(begin->request.succeeded, end->request.succeeded, seconds);
 	achieved->bps_rx = rate(begin->bits_rx, end->bits_rx, seconds);
@@ -211,7 +214,7 @@ static void walk_steady(struct sink *s, const struct result *r)
 	sink_end(s);
 }
 
-static void walk_target_rate(struct sink *s, const char *name, struct rate target)
+void report_walk_target(struct sink *s, const char *name, struct rate target)
 {
 	if (rate_is_max(target))
 		sink_text(s, name, "max");
@@ -224,9 +227,9 @@ static void walk_target_rate(struct sink *s, const char *name, struct rate targe
 static void walk_target(struct sink *s, const struct config_load *load)
 {
 	sink_begin_flat(s, "target", SINK_OBJECT);
-	walk_target_rate(s, "cps", load->cps);
-	walk_target_rate(s, "rps", load->rps);
-	walk_target_rate(s, "bps", load->bps);
+	report_walk_target(s, "cps", load->cps);
+	report_walk_target(s, "rps", load->rps);
+	report_walk_target(s, "bps", load->bps);
 	if (load->concurrency == UINT64_MAX)
 		sink_text(s, "concurrency", "max");
 	else if (load->concurrency)
@@ -263,7 +266,7 @@ static void walk_tally(struct sink *s, const struct tally *tally)
 	sink_end(s);
 }
 
-static void walk_latency(struct sink *s, const char *name, const struct hist *h)
+void report_walk_latency(struct sink *s, const char *name, const struct hist *h)
 {
 	static const struct {
 		const char *name;
@@ -289,6 +292,11 @@ static void walk_traffic(struct sink *s, const struct result *r, unsigned i)
 	sink_begin(s, traffic->name, SINK_OBJECT);
 	sink_text(s, "kind", traffic_kind_name(traffic->kind));
 	sink_text(s, "port", r->config->port[traffic->port].name);
+	if (traffic_is_stateless(traffic->kind)) {
+		report_walk_stateless(s, r, i);
+		sink_end(s);
+		return;
+	}
 	walk_target(s, &traffic->load);
 	walk_achieved(s, r, i);
 	walk_tally(s, &stats->level.connection);
@@ -300,9 +308,9 @@ static void walk_traffic(struct sink *s, const struct result *r, unsigned i)
 	sink_count(s, "open_max", stats->level.open_max);
 	if (traffic_is_client(traffic->kind)) {
 		sink_begin(s, "latency_us", SINK_OBJECT);
-		walk_latency(s, "connect", &stats->connect);
-		walk_latency(s, "first_byte", &stats->first_byte);
-		walk_latency(s, "response", &stats->response);
+		report_walk_latency(s, "connect", &stats->connect);
+		report_walk_latency(s, "first_byte", &stats->first_byte);
+		report_walk_latency(s, "response", &stats->response);
 		sink_end(s);
 	}
 	sink_end(s);
@@ -431,8 +439,7 @@ void report_walk(struct sink *s, const struct result *r, const struct verdict *v
 	for (unsigned i = 0; i < r->config->traffics; i++)
 		walk_traffic(s, r, i);
 	sink_end(s);
-	sink_begin(s, "streams", SINK_OBJECT);
-	sink_end(s);
+	report_walk_streams(s, r);
 	sink_begin(s, "ports", SINK_OBJECT);
 	for (unsigned i = 0; i < r->config->ports; i++)
 		walk_port(s, r, i);

@@ -60,9 +60,16 @@ uint64_t report_counter(const struct snapshot *before, const struct snapshot *no
 /* Achieved by traffic entry i in the steady phase; all 0 if there was none. */
 struct report_achieved {
 	double cps, rps, bps_rx, bps_tx;
+	double pps;         /* of a blast or sink */
 	double concurrency; /* mean */
 };
 void report_achieved(const struct result *, unsigned traffic, struct report_achieved *);
+
+/* Tell the members of a histogram, in microseconds. */
+void report_walk_latency(struct sink *, const char *name, const struct hist *);
+
+/* Tell a rate that was asked for, if it was: a number or "max". */
+void report_walk_target(struct sink *, const char *name, struct rate);
 
 /* How busy worker i was in the steady phase, in percent. */
 double report_cpu_percent(const struct worker_result *);

@@ -8,6 +8,7 @@
 
 #include "../base/counter.h"
 #include "../base/stats.h"
+#include "../base/stream.h"
 #include "../config/config.h"
 #include "port.h"
 
@@ -29,6 +30,17 @@ struct worker_result {
 	unsigned port;
 	uint64_t busy_cycles, cycles; /* of the steady phase; busy: steps that did something */
 	uint64_t packets;             /* received and sent in the steady phase */
+};
+
+/* What became of the packets of a stream, at the sinks of this run. The law: sent = unique + lost.
+ */
+struct stream_result {
+	char name[24];   /* of a stream that no blast of this run sends */
+	unsigned number; /* as it stands in the tags */
+	int traffic;     /* the blast, or -1: then `sent` is the highest number seen */
+	bool judged;     /* there is a sink that should have seen it */
+	uint64_t sent, unique, lost, late, duplicate, too_late, corrupt;
+	struct hist latency, jitter;
 };
 
 /* What became of the packets that one capture file was for: shown = filtered + beyond + dropped +
@@ -55,7 +67,10 @@ struct result {
 	struct snapshot begin, end; /* of the steady phase, taken by the workers at its very ends */
 	struct snapshot total;      /* at the end of the run */
 	struct traffic_stats *traffic; /* at the end, merged over workers */
-	struct snapshot *interval;     /* levels at each interval's end, in order */
+	struct stream_stats *blast; /* the same, of stateless entries; without lanes. NULL: none */
+	struct stream_result *stream; /* in order of their numbers */
+	unsigned streams;
+	struct snapshot *interval; /* levels at each interval's end, in order */
 	unsigned intervals;
 	struct port_stats *port;  /* per config->port[i] */
 	const struct port *ports; /* NULL for `simulate` */

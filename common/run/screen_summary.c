@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include "report_json.h"
+#include "screen_stream.h"
 
 #include <inttypes.h>
 
@@ -31,8 +32,7 @@ static const char *real_text(char *text, double value)
 
 #define REAL_MAX (REPORT_THOUSANDS_MAX + 2)
 
-static void put_rate(FILE *out, const char *gap, const char *name, double achieved,
-		     struct rate target)
+void screen_rate(FILE *out, const char *gap, const char *name, double achieved, struct rate target)
 {
 	char text[REAL_MAX];
 	double wanted;
@@ -57,17 +57,17 @@ static void put_achieved(FILE *out, const struct result *r, unsigned i)
 
 	report_achieved(r, i, &achieved);
 	put_label(out, "achieved");
-	put_rate(out, "", "cps", achieved.cps, load->cps);
-	put_rate(out, "  ", "rps", achieved.rps, load->rps);
-	put_rate(out, "  ", "concurrency", achieved.concurrency, concurrency);
+	screen_rate(out, "", "cps", achieved.cps, load->cps);
+	screen_rate(out, "  ", "rps", achieved.rps, load->rps);
+	screen_rate(out, "  ", "concurrency", achieved.concurrency, concurrency);
 	putc('\n', out);
 	put_label(out, "");
 	if (load->bps.den)
-		put_rate(out, "", "bps",
-			 achieved.bps_rx > achieved.bps_tx ? achieved.bps_rx : achieved.bps_tx,
-			 load->bps);
+		screen_rate(out, "", "bps",
+			    achieved.bps_rx > achieved.bps_tx ? achieved.bps_rx : achieved.bps_tx,
+			    load->bps);
 	else
-		put_rate(out, "", "bits/s", achieved.bps_rx + achieved.bps_tx, none);
+		screen_rate(out, "", "bits/s", achieved.bps_rx + achieved.bps_tx, none);
 	fprintf(out, "  (received %s, sent %s)\n", real_text(rx, achieved.bps_rx),
 		real_text(tx, achieved.bps_tx));
 }
@@ -94,7 +94,14 @@ static void put_tally(FILE *out, const char *label, const struct tally *tally, b
 	}
 }
 
-static void put_latency(FILE *out, const char *label, const struct hist *h)
+void screen_latency_head(FILE *out)
+{
+	put_label(out, "latency, us");
+	fprintf(out, "%14s %9s %9s %9s %9s %9s %9s %9s\n", "count", "min", "mean", "p50", "p90",
+		"p99", "p99.9", "max");
+}
+
+void screen_latency(FILE *out, const char *label, const struct hist *h)
 {
 	static const double quantile[] = {0.5, 0.9, 0.99, 0.999};
 	char count[REPORT_THOUSANDS_MAX];
@@ -115,17 +122,19 @@ static void put_traffic(FILE *out, const struct result *r, unsigned i)
 
 	fprintf(out, "%s (%s on port %s)\n", traffic->name, traffic_kind_name(traffic->kind),
 		r->config->port[traffic->port].name);
+	if (traffic_is_stateless(traffic->kind)) {
+		screen_stateless(out, r, i);
+		return;
+	}
 	put_achieved(out, r, i);
 	put_tally(out, "connections", &stats->level.connection, client);
 	put_tally(out, "requests", &stats->level.request, client);
 	if (!client)
 		return;
-	put_label(out, "latency, us");
-	fprintf(out, "%14s %9s %9s %9s %9s %9s %9s %9s\n", "count", "min", "mean", "p50", "p90",
-		"p99", "p99.9", "max");
-	put_latency(out, "connect", &stats->connect);
-	put_latency(out, "first byte", &stats->first_byte);
-	put_latency(out, "response", &stats->response);
+	screen_latency_head(out);
+	screen_latency(out, "connect", &stats->connect);
+	screen_latency(out, "first byte", &stats->first_byte);
+	screen_latency(out, "response", &stats->response);
 }
 
 static void put_drops(FILE *out, const struct result *r)
@@ -171,6 +180,7 @@ static void put_text(FILE *out, const struct result *r, const struct verdict *ve
 		r->interrupted ? ", interrupted" : "");
 	for (unsigned i = 0; i < r->config->traffics; i++)
 		put_traffic(out, r, i);
+	screen_streams(out, r);
 	put_drops(out, r);
 	put_captures(out, r);
 	put_verdict(out, verdict);

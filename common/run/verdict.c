@@ -4,6 +4,7 @@
  *
  * Faults, of the device under test:
  *   - a criterion of `expect` is not met, or names what the report does not have;
+ *   - packets of a stream were lost, and no criterion speaks about streams.X.lost or .unique;
  *   - a client's connection or request failed in a way that no criterion speaks about. A criterion
  *     on traffic.X.failed.KIND speaks about that kind, one on httpErr about wrong and malformed
  *     responses, one on skErr or traffic.X.succeeded about all.
@@ -27,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "report_stream.h"
 
 #define BUSY_PERCENT 95
 #define TARGET_SHARE 0.99
@@ -91,7 +92,16 @@ static bool rate_is_numeric(struct rate rate)
 static bool load_has_max(const struct config_load *load)
 {
 	return rate_is_max(load->cps) || rate_is_max(load->rps) || rate_is_max(load->bps) ||
+	       rate_is_max(load->pps) || rate_is_max(load->bps_l1) || rate_is_max(load->percent) ||
 	       load->concurrency == UINT64_MAX;
+}
+
+/* What a traffic entry offers. */
+static const char *launch_noun(const struct config_traffic *traffic, bool requests)
+{
+	if (requests)
+		return "requests";
+	return traffic_is_stateless(traffic->kind) ? "packets" : "connections";
 }
 
 static const char *launch_advice(enum not_offered reason, bool requests)
@@ -135,8 +145,7 @@ static void limit_launches(struct judge *j, const struct config_traffic *traffic
 		if (not [i] > not [most])
 			most = i;
 	list_add(&j->limits, "%s: %" PRIu64 " of %" PRIu64 " wanted %s were not offered (%s): %s",
-		 traffic->name, wanted - tally->offered, wanted,
-		 requests ? "requests" : "connections",
+		 traffic->name, wanted - tally->offered, wanted, launch_noun(traffic, requests),
 		 report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT, false),
 		 launch_advice(most, requests));
 }
@@ -149,7 +158,8 @@ static void limit_nothing(struct judge *j, const struct config_traffic *traffic,
 	if (tally->offered)
 		return;
 	report_counts(counts, tally->not_offered, not_offered_name, NOT_OFFERED_COUNT, false);
-	list_add(&j->limits, "%s: no connection was offered%s%s", traffic->name,
+	list_add(&j->limits, "%s: no %.*s was offered%s%s", traffic->name,
+		 (int)strlen(launch_noun(traffic, false)) - 1, launch_noun(traffic, false),
 		 *counts ? ", of those wanted: " : "", counts);
 }
 
@@ -196,6 +206,8 @@ static void limit_targets(struct judge *j, unsigned i)
 	report_achieved(j->r, i, &achieved);
 	if (rate_is_numeric(load->cps))
 		limit_target(j, traffic, "cps", rate_value(load->cps), achieved.cps);
+	if (rate_is_numeric(load->pps))
+		limit_target(j, traffic, "pps", rate_value(load->pps), achieved.pps);
 	if (rate_is_numeric(load->rps))
 		limit_target(j, traffic, "rps", rate_value(load->rps), achieved.rps);
 	if (rate_is_numeric(load->bps))
@@ -301,6 +313,33 @@ static void fault_traffic(struct judge *j, unsigned i)
 		fault_failures(j, traffic, &level->request, spoken_of, "requests");
 }
 
+static bool stream_is_spoken_of(const struct judge *j, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (unsigned e = 0; e < j->r->config->expects; e++) {
+		const char *metric = j->r->config->expect[e].metric;
+
+		if (!strncmp(metric, "streams.", 8) && !strncmp(metric + 8, name, length) &&
+		    (!strcmp(metric + 8 + length, ".lost") ||
+		     !strcmp(metric + 8 + length, ".unique")))
+			return true;
+	}
+	return false;
+}
+
+static void fault_streams(struct judge *j)
+{
+	for (unsigned i = 0; i < j->r->streams; i++) {
+		const struct stream_result *stream = &j->r->stream[i];
+		const char *name = stream_name(j->r, stream);
+
+		if (stream->lost && !stream_is_spoken_of(j, name))
+			list_add(&j->faults, "%s: %" PRIu64 " of %" PRIu64 " packets were lost",
+				 name, stream->lost, stream->sent);
+	}
+}
+
 static void fault_expect(struct judge *j, const struct config_expect *expect)
 {
 	char value_text[REPORT_NUMBER_MAX], bound[REPORT_NUMBER_MAX];
@@ -378,6 +417,7 @@ static void judge_all(struct judge *j)
 		limit_launches(j, traffic, &level->request, true);
 		limit_targets(j, i);
 	}
+	fault_streams(j);
 	if (j->clients)
 		limit_packets(j);
 	for (unsigned e = 0; e < config->expects; e++)
