@@ -163,6 +163,18 @@ static void input_stray(struct stateful *s, struct segment *seg)
 		output_stateless(s, e ? e : &s->entry[0], seg);
 }
 
+/* A server takes no new connections while it drains; but when clients of the same port drain too,
+ * what they have begun may come round to it. */
+static bool listen_is_over(const struct stateful *s)
+{
+	if (!s->draining || s->aborting)
+		return s->aborting;
+	for (unsigned i = 0; i < s->entries; i++)
+		if (s->entry[i].client && s->entry[i].stats->level.open)
+			return false;
+	return true;
+}
+
 /* LISTEN */
 static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 {
@@ -170,7 +182,7 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 	struct options options;
 	struct conn *c;
 
-	if (!e || (seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) != TCP_SYN || s->draining) {
+	if (!e || (seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) != TCP_SYN || listen_is_over(s)) {
 		input_stray(s, seg);
 		return;
 	}

@@ -23,6 +23,13 @@ static bool load_is_max(struct rate rate)
 	return rate.den && rate.num == UINT64_MAX;
 }
 
+/* Connections are opened up to a number, not by a schedule. */
+static bool load_fills(const struct config_load *load)
+{
+	return load->concurrency || load_is_max(load->cps) || load_is_max(load->rps) ||
+	       load_is_max(load->bps);
+}
+
 static void pace_begin(const struct stateful *s, struct pace *pace, const struct entry *e,
 		       struct rate rate)
 {
@@ -246,7 +253,7 @@ static void launch_entry(struct stateful *s, struct entry *e)
 
 	if (load_is_set(load->cps) && !load_is_max(load->cps))
 		launch_paced(s, e);
-	else if (load_is_max(load->cps) || load->concurrency)
+	else if (load_fills(load))
 		launch_filling(s, e, target);
 	if (load_is_set(load->rps) && !load_is_max(load->rps))
 		request_rps(s, e);
@@ -298,7 +305,7 @@ static uint64_t entry_next(const struct stateful *s, const struct entry *e)
 		next = RTE_MIN(next, e->cps.next_at > s->now          ? e->cps.next_at
 				     : e->blocked == NOT_OFFERED_LATE ? s->now + 1000
 								      : tick);
-	else if ((load_is_max(load->cps) || load->concurrency) && e->active < e->concurrency)
+	else if (load_fills(load) && e->active < e->concurrency)
 		next = RTE_MIN(next, tick);
 	if (load_is_set(e->rps.rate))
 		next = RTE_MIN(next, e->rps.next_at > s->now ? e->rps.next_at : tick);

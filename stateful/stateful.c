@@ -16,7 +16,7 @@
 
 #define CONNECTIONS_DEFAULT (4u << 20) /* of a server, or of a client that only has a rate */
 #define CONNECTIONS_MIN     1024u
-#define OPEN_DEFAULT        1024u /* cps "max" without concurrency */
+#define OPEN_DEFAULT        1024u /* a rate of "max" without concurrency */
 #define SIDES_MAX           (1u << 20)
 #define WINDOW_PLAIN_MAX    65535u
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
@@ -56,7 +56,8 @@ static uint64_t entry_connections(const struct config_traffic *t)
 
 static bool entry_is_paced(const struct config_traffic *t)
 {
-	return t->load.rps.den || (t->load.bps.den && t->load.bps.num != UINT64_MAX);
+	return (t->load.rps.den && t->load.rps.num != UINT64_MAX) ||
+	       (t->load.bps.den && t->load.bps.num != UINT64_MAX);
 }
 
 static uint64_t ring_size(uint64_t connections)
@@ -162,7 +163,8 @@ static void entry_load(struct stateful *s, struct entry *e)
 	e->concurrency = UINT64_MAX;
 	if (load->concurrency && load->concurrency != UINT64_MAX)
 		e->concurrency = share(s, load->concurrency);
-	else if (!load->concurrency && load->cps.num == UINT64_MAX)
+	else if (!load->concurrency && (load->cps.num == UINT64_MAX ||
+					load->rps.num == UINT64_MAX || load->bps.num == UINT64_MAX))
 		e->concurrency = share(s, OPEN_DEFAULT);
 	e->churn = load->cps.den && load->concurrency;
 	e->paced = entry_is_paced(e->config);
