@@ -39,16 +39,27 @@ static unsigned l3_offset(const struct rte_mbuf *m)
 	return at + 2;
 }
 
-/* The flags of an IPv4 TCP segment, 0 for anything else. */
-static uint8_t tcp_flags(const struct rte_mbuf *m)
+/* The TCP header of an IPv4 TCP segment, NULL of anything else; *end: behind its payload. */
+static uint8_t *tcp_header(const struct rte_mbuf *m, uint8_t **end)
 {
-	const uint8_t *ip = frame_of(m) + l3_offset(m);
-	unsigned l3 = l3_offset(m), l4;
+	unsigned l3 = l3_offset(m), l4, length;
+	uint8_t *ip = frame_of(m) + l3;
 
 	if (m->data_len < l3 + 20 || ip[-2] != 0x08 || ip[-1] != 0x00 || ip[9] != 6)
-		return 0;
+		return NULL;
 	l4 = (ip[0] & 15u) * 4;
-	return m->data_len >= l3 + l4 + 20 ? ip[l4 + 13] : 0;
+	length = (unsigned)ip[2] << 8 | ip[3];
+	if (length < l4 + 20 || m->data_len < l3 + length)
+		return NULL;
+	*end = ip + length;
+	return ip + l4;
+}
+
+static uint8_t tcp_flags(const struct rte_mbuf *m)
+{
+	uint8_t *end, *tcp = tcp_header(m, &end);
+
+	return tcp ? tcp[13] : 0;
 }
 
 static bool lost_by_rule(struct wire *w, const struct rte_mbuf *m, uint64_t now)
@@ -84,17 +95,45 @@ static bool lost_at_random(struct wire *w)
 	return true;
 }
 
+/* Flip one of the bits from `from` up to `end`; returns its byte, and which bit of it in *mask. */
+static uint8_t *flip_one(struct wire *w, uint8_t *from, const uint8_t *end, uint8_t *mask)
+{
+	uint64_t bit = rng_below(&w->rng, (uint64_t)(end - from) * 8);
+
+	w->stats.corrupted++;
+	*mask = (uint8_t)(1u << bit % 8);
+	from[bit / 8] ^= *mask;
+	return from + bit / 8;
+}
+
+/* Flip payload and change the checksum with it (RFC 1624). */
+static void flip_payload(struct wire *w, struct rte_mbuf *m)
+{
+	uint8_t *end, *tcp = tcp_header(m, &end), *payload, *byte, mask;
+	uint32_t sum, weight;
+
+	payload = tcp ? tcp + (tcp[12] >> 4) * 4 : NULL;
+	if (!tcp || payload >= end)
+		return;
+	byte = flip_one(w, payload, end, &mask);
+	weight = (uint32_t)mask << ((byte - tcp) & 1 ? 0 : 8);
+	sum = (uint16_t) ~((unsigned)tcp[16] << 8 | tcp[17]);
+	sum += *byte & mask ? weight : 0xffff - weight;
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	tcp[16] = (uint8_t)(sum >> 8);
+	tcp[17] = (uint8_t)sum;
+}
+
 /* Flip one bit behind the Ethernet header, where a checksum covers it. */
 static void flip_bit(struct wire *w, struct rte_mbuf *m)
 {
 	unsigned l3 = l3_offset(m);
-	uint64_t bit;
+	uint8_t mask;
 
-	if (m->data_len <= l3)
-		return;
-	bit = rng_below(&w->rng, (m->data_len - l3) * 8u);
-	frame_of(m)[l3 + bit / 8] ^= (uint8_t)(1u << bit % 8);
-	w->stats.corrupted++;
+	if (w->rule.corrupt_payload)
+		flip_payload(w, m);
+	else if (m->data_len > l3)
+		flip_one(w, frame_of(m) + l3, frame_of(m) + m->data_len, &mask);
 }
 
 /* Give the packet its place on the line. False if the queue is full; else *sent is when the last

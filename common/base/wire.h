@@ -6,7 +6,8 @@
  *
  *     lost in a blackout, by a rule, or at random      the far end never sees it
  *     refused by the queue in front of the line        as a router's tail drop
- *     flipped by one bit, checksums left wrong         the far end must notice
+ *     flipped by one bit                               the far end must notice, or with
+ *                                                      corrupt_payload cannot
  *     sent at the line's rate, delayed, held back      reordered: those behind it overtake
  *     doubled                                          the copy follows at once */
 #ifndef BASE_WIRE_H
@@ -31,6 +32,7 @@ struct wire_rule {
 	uint32_t queue;  /* packets that may wait for the line; 0: any number. Needs a rate */
 	double loss, reorder, duplicate, corrupt; /* probabilities */
 	uint32_t loss_burst;    /* a random loss takes this many packets in a row; 0 counts as 1 */
+	bool corrupt_payload;   /* flip payload of TCP only, and make its checksum right again */
 	uint64_t reorder_delay; /* a reordered packet is held back up to this long; 0: 1 ms */
 	uint32_t loss_every;    /* every n-th packet is lost; 0: none */
 	/* Of the TCP segments that carry all of `lose_flags` (0: every packet), lose number

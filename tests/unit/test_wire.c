@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../../common/base/checksum.h"
 #include "../../common/base/wire.h"
 
 #define US(n) ((n)*UINT64_C(1000))
@@ -25,7 +26,9 @@ static struct rte_mbuf *segment(uint16_t id, uint16_t length, uint8_t flags)
 	memset(frame, 0, length);
 	frame[12] = 0x08;
 	frame[14] = 0x45;
+	frame[17] = 40;
 	frame[23] = 6;
+	frame[34 + 12] = 0x50;
 	frame[34 + 13] = flags;
 	frame[length - 2] = (uint8_t)(id >> 8);
 	frame[length - 1] = (uint8_t)id;
@@ -313,6 +316,52 @@ static void test_corrupt_flips_one_bit_behind_ethernet(void **state)
 	finish(&w);
 }
 
+/* A segment of `length` bytes with that much payload behind 54 bytes of headers and a right
+ * checksum. */
+static struct rte_mbuf *payload_segment(uint16_t length)
+{
+	struct rte_mbuf *m = segment(0x1234, length, 0x10);
+	uint8_t *frame = (uint8_t *)m->buf_addr + m->data_off;
+	uint16_t sum;
+
+	frame[16] = (uint8_t)((length - 14) >> 8);
+	frame[17] = (uint8_t)(length - 14);
+	for (unsigned i = 54; i + 2 < length; i++)
+		frame[i] = (uint8_t)(i * 7);
+	sum = (uint16_t)~checksum_fold(checksum_sum(frame + 34, length - 34u));
+	memcpy(frame + 50, &sum, 2);
+	return m;
+}
+
+static void test_corrupt_payload_keeps_the_checksum_right(void **state)
+{
+	struct wire_rule rule = {.corrupt = 1, .corrupt_payload = true};
+	struct rte_mbuf *clean = payload_segment(501), *m;
+	const uint8_t *want = (uint8_t *)clean->buf_addr + clean->data_off;
+	struct wire w;
+
+	(void)state;
+	wire_open(&w, &rule, &box, 3);
+	for (unsigned i = 0; i < 500; i++)
+		wire_put(&w, payload_segment(501), 0);
+	wire_put(&w, segment(1, 60, 0x10), 0); /* no payload: nothing to flip */
+	while ((m = wire_get(&w, 0))) {
+		const uint8_t *got = (uint8_t *)m->buf_addr + m->data_off;
+		unsigned bits = 0;
+
+		if (m->data_len == 501) {
+			for (unsigned i = 54; i < 501; i++)
+				bits += (unsigned)__builtin_popcount((unsigned)(got[i] ^ want[i]));
+			assert_int_equal(bits, 1);
+			assert_int_equal(checksum_fold(checksum_sum(got + 34, 467)), 0xffff);
+		}
+		packet_box_free(&box, m);
+	}
+	assert_int_equal(w.stats.corrupted, 500);
+	packet_box_free(&box, clean);
+	finish(&w);
+}
+
 /* What comes out, as one number. */
 static uint64_t outcome(uint64_t seed)
 {
@@ -409,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_reorder),
 		cmocka_unit_test(test_duplicate),
 		cmocka_unit_test(test_corrupt_flips_one_bit_behind_ethernet),
+		cmocka_unit_test(test_corrupt_payload_keeps_the_checksum_right),
 		cmocka_unit_test(test_same_seed_same_outcome),
 		cmocka_unit_test(test_close_gives_back_what_flies),
 		cmocka_unit_test(test_box_limits_and_copies),
