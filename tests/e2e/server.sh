@@ -72,7 +72,7 @@ case_is "ping is answered for own addresses only, a closed port is refused"
 in_ns k ping -c 2 -i 0.2 -W 2 -s 1000 10.9.0.3 >ping.out || fail "no echo from 10.9.0.3"
 ! in_ns k ping -c 1 -W 1 10.9.0.9 >ping.out || fail "10.9.0.9 is nobody's address"
 status=0
-fetch http://10.9.0.2:9/ 2>refused.out || status=$?
+fetch http://10.9.0.2:9/ >refused.out 2>&1 || status=$?
 [ $status = 7 ] || fail "curl to a closed port: exit $status, expected 7 (refused)"
 
 wrk_is_clean() { # ARGUMENT...
