@@ -199,6 +199,38 @@ struct config_capture {
 	unsigned packet_files;
 };
 
+struct config_blackout {
+	uint64_t from, length; /* ns since the load began */
+};
+
+enum lose_what { LOSE_ANY, LOSE_SYN, LOSE_SYN_ACK, LOSE_FIN, LOSE_RST, LOSE_DATA };
+
+/* Packets picked by their place in line: number `first` of that sort, from 1 (0: none), and those
+ * behind it, `count` in all (0: one). */
+struct config_lose {
+	enum lose_what what;
+	uint32_t first, count;
+};
+
+/* One direction of the simulated network. */
+struct config_direction {
+	struct rate rate; /* bits per second; den 0 or "max": no limit */
+	uint64_t delay, jitter, reorder_delay;
+	uint32_t queue;                           /* packets before the line; 0: any number */
+	double loss, reorder, duplicate, corrupt; /* probabilities */
+	uint32_t loss_burst, loss_every;
+	bool corrupt_payload; /* with the checksum made right again */
+	uint16_t mtu;         /* 0: no limit */
+	struct config_lose lose;
+	struct config_blackout *blackout;
+	unsigned blackouts;
+};
+
+struct config_network {
+	struct config_direction both; /* what is said of both, and stands in each already */
+	struct config_direction to_server, to_client;
+};
+
 struct config {
 	const char *file; /* as given; "-" is standard input */
 	uint64_t duration, ramp, drain, seed;
@@ -213,6 +245,7 @@ struct config {
 	struct config_traffic *traffic;
 	unsigned traffics;
 	struct config_capture capture;
+	struct config_network network; /* of `simulate` */
 	struct config_expect *expect;
 	unsigned expects;
 	char *json; /* the configuration as it was read, settings applied, as compact JSON: for the

@@ -31,6 +31,46 @@
 #define CAPTURE  .object = OBJECT_CAPTURE, .kinds = KIND_ALL
 #define PACKETS  .object = OBJECT_PACKETS, .kinds = KIND_ALL
 #define EXPECT   .object = OBJECT_EXPECT, .kinds = KIND_ALL
+#define NETWORK  .object = OBJECT_NETWORK, .kinds = KIND_ALL
+#define ONE_WAY  .object = OBJECT_DIRECTION, .kinds = KIND_ALL
+#define LOSE     .object = OBJECT_LOSE, .kinds = KIND_ALL
+#define DARK     .object = OBJECT_BLACKOUT, .kinds = KIND_ALL
+
+/* One direction of the simulated network: in an object of its own, or beside the two for both. No
+ * key has a default, so that a direction keeps what was said for both. */
+#define DIRECTION_KEYS(KEY, filled, in)                                                            \
+	{KEY, .name = "rate", .type = TYPE_BIT_RATE, FIELD(filled, in rate),                       \
+	 .help = "Bits of frames per second that the line carries; absent: any number."},          \
+	{KEY, .name = "delay", .type = TYPE_TIME, FIELD(filled, in delay), .max = DAY,             \
+	 .help = "How long a packet takes, once the line has sent it."},                           \
+	{KEY, .name = "jitter", .type = TYPE_TIME, FIELD(filled, in jitter), .max = DAY,           \
+	 .help = "Up to this much longer, at random; the order of packets is kept."},              \
+	{KEY, .name = "queue", .type = TYPE_COUNT, FIELD(filled, in queue), .min = 1,              \
+	 .max = 10000000, .help = "Packets that may wait for the line, with `rate`; further ones " \
+				  "are lost. Absent: any number."},                                \
+	{KEY, .name = "loss", .type = TYPE_PROBABILITY, FIELD(filled, in loss),                    \
+	 .help = "How likely a packet is lost."},                                                  \
+	{KEY, .name = "loss_burst", .type = TYPE_COUNT, FIELD(filled, in loss_burst), .min = 1,    \
+	 .max = 1000000, .help = "Such a loss takes this many packets in a row."},                 \
+	{KEY, .name = "loss_every", .type = TYPE_COUNT, FIELD(filled, in loss_every), .min = 1,    \
+	 .max = UINT32_MAX, .help = "Every n-th packet is lost."},                                 \
+	{KEY, .name = "lose", .type = TYPE_OBJECT, .inner = OBJECT_LOSE, FIELD(filled, in lose),   \
+	 .help = "Packets lost by their place in line."},                                          \
+	{KEY, .name = "reorder", .type = TYPE_PROBABILITY, FIELD(filled, in reorder),              \
+	 .help = "How likely a packet is held back, so that others overtake it."},                 \
+	{KEY, .name = "reorder_delay", .type = TYPE_TIME, FIELD(filled, in reorder_delay),         \
+	 .max = DAY, .help = "How long at most it is held back; absent: 1ms."},                    \
+	{KEY, .name = "duplicate", .type = TYPE_PROBABILITY, FIELD(filled, in duplicate),          \
+	 .help = "How likely a packet arrives twice."},                                            \
+	{KEY, .name = "corrupt", .type = TYPE_PROBABILITY, FIELD(filled, in corrupt),              \
+	 .help = "How likely one bit behind the Ethernet header is flipped."},                     \
+	{KEY, .name = "corrupt_payload", .type = TYPE_BOOL, FIELD(filled, in corrupt_payload),     \
+	 .help = "Flip only TCP payload and make the checksum right again: the application alone " \
+		 "can notice."},                                                                   \
+	{KEY, .name = "mtu", .type = TYPE_COUNT, FIELD(filled, in mtu), .min = 68, .max = 65535,   \
+	 .help = "Longer IP packets vanish, and nobody is told."},                                 \
+	{KEY, .name = "blackouts", .type = TYPE_LIST, .inner = OBJECT_BLACKOUT,                    \
+	 COUNTED(filled, in blackout, in blackouts), .help = "Times in which everything is lost."}
 
 /* clang-format off: one key, one row */
 const struct key key_table[] = {
@@ -60,6 +100,9 @@ const struct key key_table[] = {
 	 .help = "Clients and servers; any number of them, on any port."},
 	{ROOT, .name = "capture", .type = TYPE_OBJECT, .inner = OBJECT_CAPTURE,
 	 FIELD(config, capture), .help = "Packets written to files for Wireshark and its like."},
+	{ROOT, .name = "network", .type = TYPE_OBJECT, .inner = OBJECT_NETWORK,
+	 FIELD(config, network),
+	 .help = "The network between client and server in `onager simulate`."},
 	{ROOT, .name = "expect", .type = TYPE_LIST, .inner = OBJECT_EXPECT,
 	 COUNTED(config, expect, expects),
 	 .help = "Criteria: the verdict is \"fail\" when one is not met."},
@@ -427,6 +470,29 @@ const struct key key_table[] = {
 	{PACKETS, .name = "files", .type = TYPE_COUNT, FIELD(config_packets, files), .min = 1,
 	 .max = 99999, .help = "The last so many files are kept; absent: all."},
 
+	DIRECTION_KEYS(NETWORK, config_network, both.),
+	{NETWORK, .name = "to_server", .type = TYPE_OBJECT, .inner = OBJECT_DIRECTION,
+	 FIELD(config_network, to_server),
+	 .help = "What differs from client to server."},
+	{NETWORK, .name = "to_client", .type = TYPE_OBJECT, .inner = OBJECT_DIRECTION,
+	 FIELD(config_network, to_client),
+	 .help = "What differs from server to client."},
+
+	DIRECTION_KEYS(ONE_WAY, config_direction, ),
+
+	{LOSE, .name = "what", .type = TYPE_CHOICE, FIELD(config_lose, what),
+	 .choices = "any|syn|syn-ack|fin|rst|data",
+	 .help = "Which packets are counted: all, or TCP segments of this sort (data: with PSH)."},
+	{LOSE, .name = "first", .type = TYPE_COUNT, FIELD(config_lose, first), .min = 1,
+	 .max = UINT32_MAX, .help = "The first of them that is lost, from 1; absent: none is."},
+	{LOSE, .name = "count", .type = TYPE_COUNT, FIELD(config_lose, count), .min = 1,
+	 .max = UINT32_MAX, .help = "So many are lost in a row; absent: one."},
+
+	{DARK, .name = "from", .type = TYPE_TIME, FIELD(config_blackout, from), .standard = "0s",
+	 .max = 3650 * DAY, .help = "Since the load began."},
+	{DARK, .name = "for", .type = TYPE_TIME, FIELD(config_blackout, length),
+	 .required = true, .min = US, .max = 3650 * DAY, .help = "How long."},
+
 	{EXPECT, .name = "metric", .type = TYPE_METRIC, FIELD(config_expect, metric),
 	 .required = true,
 	 .help = "A number of the JSON report by its path, \"traffic.web.achieved.cps\" or "
@@ -454,6 +520,10 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_EXPECTED_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
 	[OBJECT_MODIFY] = {"modify", sizeof(struct config_modify), NULL},
+	[OBJECT_NETWORK] = {"network", sizeof(struct config_network), NULL},
+	[OBJECT_DIRECTION] = {"direction", sizeof(struct config_direction), NULL},
+	[OBJECT_LOSE] = {"lose", sizeof(struct config_lose), NULL},
+	[OBJECT_BLACKOUT] = {"blackout", sizeof(struct config_blackout), NULL},
 	[OBJECT_CAPTURE] = {"capture", sizeof(struct config_capture), NULL},
 	[OBJECT_PACKETS] = {"packets", sizeof(struct config_packets), NULL},
 	[OBJECT_EXPECT] = {"expect", sizeof(struct config_expect), NULL},

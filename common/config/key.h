@@ -26,6 +26,10 @@ enum key_object {
 	OBJECT_EXPECTED_BODY,
 	OBJECT_TCP,
 	OBJECT_MODIFY,
+	OBJECT_NETWORK,
+	OBJECT_DIRECTION,
+	OBJECT_LOSE,
+	OBJECT_BLACKOUT,
 	OBJECT_EXPECT,
 	OBJECTS
 };
@@ -41,9 +45,10 @@ enum key_type {
 	TYPE_TIME,
 	TYPE_RATE,
 	TYPE_BIT_RATE,
-	TYPE_NUMBER, /* any, as double */
-	TYPE_CHOICE, /* an enum in the order of `choices` */
-	TYPE_WORD,   /* one of `choices`, as text */
+	TYPE_NUMBER,      /* any, as double */
+	TYPE_PROBABILITY, /* from 0 to 1, as double */
+	TYPE_CHOICE,      /* an enum in the order of `choices` */
+	TYPE_WORD,        /* one of `choices`, as text */
 	TYPE_TEXT,
 	TYPE_NAME,
 	TYPE_DEVICE,

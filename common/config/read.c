@@ -183,6 +183,9 @@ static void name_default(struct reader *r, const struct where *w, enum key_objec
 
 static void key_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
+	if (key->inner == OBJECT_DIRECTION) /* begins with what stands beside it, for both */
+		*(struct config_direction *)(base + key->offset) =
+			((struct config_network *)base)->both;
 	if (key->type == TYPE_OBJECT && (w->node || !key->required)) {
 		object_read(r, w, key->inner, base + key->offset);
 	} else if (key->type == TYPE_LIST && w->node) {

@@ -131,6 +131,18 @@ static void number_read(struct reader *r, const struct where *w, const struct ke
 		*(double *)(base + key->offset) = number;
 }
 
+static void probability_read(struct reader *r, const struct where *w, const struct key *key,
+			     char *base)
+{
+	const char *text = node_value(w->node);
+	double number;
+
+	if (!text || !value_number(text, &number) || !(number >= 0 && number <= 1))
+		key_refuse(r, w, key);
+	else
+		*(double *)(base + key->offset) = number;
+}
+
 static void choice_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	const char *text = cJSON_IsBool(w->node) ? cJSON_IsTrue(w->node) ? "true" : "false"
@@ -311,6 +323,10 @@ const struct type type_table[TYPES] = {
 	[TYPE_NUMBER] = {"a number",
 			 "\"type\":[\"number\",\"string\"],\"pattern\":\"^-?" DECIMAL SUFFIX "$\"",
 			 number_read},
+	[TYPE_PROBABILITY] = {"a probability from 0 to 1",
+			      "\"type\":[\"number\",\"string\"],\"minimum\":0,\"maximum\":1,"
+			      "\"pattern\":\"^" DECIMAL SUFFIX "$\"",
+			      probability_read},
 	[TYPE_CHOICE] = {"one of a few words", "", choice_read},
 	[TYPE_WORD] = {"one of a few words", "", choice_read},
 	[TYPE_TEXT] = {"a text that is not empty", "\"type\":\"string\",\"minLength\":1",
