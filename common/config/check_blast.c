@@ -110,6 +110,7 @@ static void modify_check(struct reader *r, unsigned i, unsigned n)
 	const struct config_modify *m = &t->blast.modify[n];
 	unsigned least = frame_least(&t->blast);
 	struct where element, key;
+	bool is_field; /* named, perhaps misspelt */
 	struct spot s;
 
 	blast_spot(r, &s, i, "modify");
@@ -123,9 +124,10 @@ static void modify_check(struct reader *r, unsigned i, unsigned n)
 	else if ((m->field == MODIFY_VLAN_ID || m->field == MODIFY_VLAN_PCP) &&
 		 !r->config->port[t->port].vlans)
 		problem_add(r->document, &key, PLACE_VALUE, "the port has no VLAN tag");
+	is_field = key.node && cJSON_IsString(key.node) && strcmp(key.node->valuestring, "offset");
 	key.key = "offset";
 	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "offset");
-	if (m->field == MODIFY_OFFSET && (!key.node || m->offset + m->bytes > least))
+	if (m->field == MODIFY_OFFSET && !is_field && (!key.node || m->offset + m->bytes > least))
 		problem_add(r->document, &key, PLACE_VALUE,
 			    "expected bytes inside of the smallest frame, which has %u", least);
 	key.key = "values";
