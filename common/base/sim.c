@@ -14,6 +14,18 @@ static void count_sent(struct counters *c, const struct rte_mbuf *m)
 	c->value[COUNTER_BITS_TX] += m->pkt_len * 8u;
 }
 
+/* The wire changes or frees what it is given: whoever looks on gets a copy. */
+static void put(struct sim *s, unsigned from, struct rte_mbuf *m)
+{
+	struct rte_mbuf *seen = s->tap ? packet_box_copy(s->box, m) : NULL;
+	unsigned fate = wire_put(&s->end[from]->wire, m, s->now);
+
+	if (seen) {
+		s->tap(s->tap_arg, from, seen, s->now, fate);
+		packet_box_free(s->box, seen);
+	}
+}
+
 static void flush(struct sim *s, unsigned from)
 {
 	struct sim_end *end = s->end[from];
@@ -21,24 +33,11 @@ static void flush(struct sim *s, unsigned from)
 
 	for (uint32_t i = 0; i < tx->count; i++) {
 		count_sent(end->counters, tx->queue[i]);
-		if (s->tap)
-			s->tap(s->tap_arg, from, tx->queue[i], s->now);
-		wire_put(&end->wire, tx->queue[i], s->now);
+		put(s, from, tx->queue[i]);
 	}
 	tx->count = 0;
 	end->counters->value[COUNTER_DROP_TX] += tx->refused;
 	tx->refused = 0;
-}
-
-static void count_received(struct counters *c, const struct rx_burst *rx, unsigned i)
-{
-	static const uint8_t of_kind[VIEW_KINDS] = {COUNTER_ARP_RX, COUNTER_ICMP_RX, COUNTER_TCP_RX,
-						    COUNTER_UDP_RX};
-
-	c->value[COUNTER_PKT_RX]++;
-	c->value[COUNTER_BITS_RX] += rx->pkt[i]->pkt_len * 8u;
-	if (rx->reason[i] == DROP_NONE)
-		c->value[of_kind[rx->view[i].kind]]++;
 }
 
 static void count_reason(struct counters *c, uint8_t reason)
@@ -48,38 +47,62 @@ static void count_reason(struct counters *c, uint8_t reason)
 		c->value[drop_info[reason].counter]++;
 }
 
-/* Move packet i from one burst to the end of another. */
-static void move(struct rx_burst *from, unsigned i, struct rx_burst *to)
+/* The end's engine for packet i, or NULL. A sink also counts UDP whose checksum is wrong. */
+static struct engine *engine_for(const struct sim_end *end, const struct rx_burst *rx, unsigned i)
 {
-	to->pkt[to->count] = from->pkt[i];
-	to->view[to->count] = from->view[i];
-	to->reason[to->count] = DROP_NONE;
-	to->count++;
-	from->pkt[i] = NULL;
+	if (rx->reason[i] == DROP_UDP_CSUM)
+		return end->stateless;
+	if (rx->reason[i] != DROP_NONE)
+		return NULL;
+	return rx->view[i].kind == VIEW_TCP   ? end->engine
+	       : rx->view[i].kind == VIEW_UDP ? end->stateless
+					      : NULL;
+}
+
+/* Give an engine its part of a burst, then count and give back what it left. */
+static void feed(struct sim_end *end, struct packet_box *box, struct engine *engine,
+		 struct rx_burst *rx, enum counter counter, uint64_t now)
+{
+	if (!rx->count)
+		return;
+	end->counters->value[counter] += rx->count;
+	engine->ops->input(engine, rx, &end->tx.tx, now);
+	for (unsigned i = 0; i < rx->count; i++) {
+		count_reason(end->counters, rx->reason[i]);
+		packet_box_free(box, rx->pkt[i]);
+	}
+}
+
+/* Nobody here speaks ARP or ICMP: addresses are known, and nothing is asked. */
+static void refuse(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, unsigned i)
+{
+	if (rx->reason[i] == DROP_NONE)
+		rx->reason[i] = rx->view[i].kind == VIEW_UDP ? DROP_UDP_NO_PORT : DROP_IP_PROTO;
+	count_reason(end->counters, rx->reason[i]);
+	packet_box_free(box, rx->pkt[i]);
 }
 
 void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, uint64_t now)
 {
-	struct rx_burst tcp = {.count = 0};
+	struct rx_burst tcp = {.count = 0}, udp = {.count = 0};
 
 	view_parse_burst(rx->pkt, rx->count, &end->rule, rx->view, rx->reason);
 	for (unsigned i = 0; i < rx->count; i++) {
-		count_received(end->counters, rx, i);
-		if (rx->reason[i] == DROP_NONE && rx->view[i].kind == VIEW_TCP) {
-			move(rx, i, &tcp);
+		struct engine *engine = engine_for(end, rx, i);
+		struct rx_burst *to = engine == end->engine ? &tcp : &udp;
+
+		end->counters->value[COUNTER_PKT_RX]++;
+		end->counters->value[COUNTER_BITS_RX] += rx->pkt[i]->pkt_len * 8u;
+		if (!engine) {
+			refuse(end, box, rx, i);
 			continue;
 		}
-		if (rx->reason[i] == DROP_NONE)
-			rx->reason[i] = DROP_IP_PROTO;
-		count_reason(end->counters, rx->reason[i]);
-		packet_box_free(box, rx->pkt[i]);
+		to->pkt[to->count] = rx->pkt[i];
+		to->view[to->count] = rx->view[i];
+		to->reason[to->count++] = rx->reason[i];
 	}
-	if (tcp.count)
-		end->engine->ops->input(end->engine, &tcp, &end->tx.tx, now);
-	for (unsigned i = 0; i < tcp.count; i++) {
-		count_reason(end->counters, tcp.reason[i]);
-		packet_box_free(box, tcp.pkt[i]);
-	}
+	feed(end, box, end->engine, &tcp, COUNTER_TCP_RX, now);
+	feed(end, box, end->stateless, &udp, COUNTER_UDP_RX, now);
 }
 
 static bool receive(struct sim *s, unsigned to)
@@ -94,6 +117,17 @@ static bool receive(struct sim *s, unsigned to)
 	return rx.count;
 }
 
+uint64_t sim_poll(struct sim_end *end, uint64_t now)
+{
+	uint64_t wake = end->engine->ops->poll(end->engine, &end->tx.tx, now), other;
+
+	if (end->stateless) {
+		other = end->stateless->ops->poll(end->stateless, &end->tx.tx, now);
+		wake = other < wake ? other : wake;
+	}
+	return wake > now ? wake : now + SIM_STEP;
+}
+
 static void step(struct sim *s)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -101,9 +135,7 @@ static void step(struct sim *s)
 
 		if (!receive(s, i) && end->wake > s->now)
 			continue;
-		end->wake = end->engine->ops->poll(end->engine, &end->tx.tx, s->now);
-		if (end->wake <= s->now)
-			end->wake = s->now + SIM_STEP;
+		end->wake = sim_poll(end, s->now);
 		flush(s, i);
 	}
 }
@@ -125,8 +157,12 @@ void sim_start(struct sim *s, uint64_t now)
 {
 	s->now = now;
 	for (unsigned i = 0; i < 2; i++) {
-		s->end[i]->engine->ops->start(s->end[i]->engine, now);
-		s->end[i]->wake = now;
+		struct sim_end *end = s->end[i];
+
+		end->engine->ops->start(end->engine, now);
+		if (end->stateless)
+			end->stateless->ops->start(end->stateless, now);
+		end->wake = now;
 	}
 }
 
@@ -140,4 +176,18 @@ void sim_run(struct sim *s, uint64_t until)
 		step(s);
 	}
 	s->now = until > s->now ? until : s->now;
+}
+
+void sim_drain(struct sim_end *end, uint64_t now, uint64_t deadline)
+{
+	end->engine->ops->drain(end->engine, now, deadline);
+	if (end->stateless)
+		end->stateless->ops->drain(end->stateless, now, deadline);
+	end->wake = now;
+}
+
+bool sim_idle(const struct sim_end *end)
+{
+	return end->engine->ops->idle(end->engine) &&
+	       (!end->stateless || end->stateless->ops->idle(end->stateless));
 }

@@ -15,16 +15,18 @@
 #define SIM_STEP 1000u
 
 struct sim_end {
-	struct engine *engine;
+	struct engine *engine;    /* of TCP */
+	struct engine *stateless; /* of UDP, or NULL */
 	struct view_rule rule;
 	struct counters *counters;
 	struct packet_tx tx;
 	struct wire wire; /* to the other end */
-	uint64_t wake;    /* when the engine wants to be called */
+	uint64_t wake;    /* when an engine wants to be called */
 };
 
-/* Sees each packet as `from` (0 or 1) puts it on its wire. */
-typedef void sim_tap(void *arg, unsigned from, const struct rte_mbuf *, uint64_t now);
+/* Sees each packet as `from` (0 or 1) put it on its wire, and what befell it there (wire_put()). */
+typedef void sim_tap(void *arg, unsigned from, const struct rte_mbuf *, uint64_t now,
+		     unsigned fate);
 
 struct sim {
 	struct sim_end *end[2];
@@ -34,7 +36,7 @@ struct sim {
 	void *tap_arg;
 };
 
-/* Begin the load on both engines at `now`. The caller has filled in engine, rule, counters, tx and
+/* Begin the load on all engines at `now`. The caller has filled in engines, rule, counters, tx and
  * wire of both ends. */
 void sim_start(struct sim *, uint64_t now);
 
@@ -44,8 +46,16 @@ void sim_run(struct sim *, uint64_t until);
 /* When the next thing happens, ENGINE_NEVER if nothing will. */
 uint64_t sim_next(const struct sim *);
 
-/* What a worker does with a burst it received: parse, count, let the engine have it, count the
+/* What a worker does with a burst it received: parse, count, let the engines have it, count the
  * reasons, give back what is left. */
 void sim_input(struct sim_end *, struct packet_box *, struct rx_burst *, uint64_t now);
+
+/* Let an end's engines do what is due; returns when they want to be called next, at least SIM_STEP
+ * from now if at once. */
+uint64_t sim_poll(struct sim_end *, uint64_t now);
+
+/* As the engines' own: open nothing new; nothing is open and nothing left to send. */
+void sim_drain(struct sim_end *, uint64_t now, uint64_t deadline);
+bool sim_idle(const struct sim_end *);
 
 #endif

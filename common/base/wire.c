@@ -214,9 +214,10 @@ static uint64_t arrival(struct wire *w, uint64_t sent)
 	return due;
 }
 
-void wire_put(struct wire *w, struct rte_mbuf *m, uint64_t now)
+unsigned wire_put(struct wire *w, struct rte_mbuf *m, uint64_t now)
 {
 	struct rte_mbuf *copy = NULL;
+	struct wire_stats before = w->stats;
 	uint64_t sent, due;
 
 	w->stats.in++;
@@ -224,12 +225,12 @@ void wire_put(struct wire *w, struct rte_mbuf *m, uint64_t now)
 	if (lost_by_rule(w, m, now) | lost_at_random(w)) {
 		w->stats.lost++;
 		packet_box_free(w->box, m);
-		return;
+		return WIRE_LOST;
 	}
 	if (!line_take(w, m, now, &sent)) {
 		w->stats.queue_full++;
 		packet_box_free(w->box, m);
-		return;
+		return WIRE_QUEUE_FULL;
 	}
 	if (happens(w, w->rule.corrupt))
 		flip_bit(w, m);
@@ -241,6 +242,9 @@ void wire_put(struct wire *w, struct rte_mbuf *m, uint64_t now)
 		w->stats.duplicated++;
 		heap_push(w, copy, due);
 	}
+	return (w->stats.corrupted > before.corrupted ? WIRE_CORRUPTED : 0) |
+	       (w->stats.reordered > before.reordered ? WIRE_REORDERED : 0) |
+	       (copy ? WIRE_DUPLICATED : 0);
 }
 
 struct rte_mbuf *wire_get(struct wire *w, uint64_t now)

@@ -76,8 +76,18 @@ int wire_open(struct wire *, const struct wire_rule *, struct packet_box *, uint
 /* Whatever is in flight goes back to the box. */
 void wire_close(struct wire *);
 
-/* Put a packet in; it is the wire's now. `now` never goes back. */
-void wire_put(struct wire *, struct rte_mbuf *, uint64_t now);
+/* What befell a packet; WIRE_LOST or WIRE_QUEUE_FULL excludes the others. */
+enum wire_fate {
+	WIRE_LOST = 1,
+	WIRE_QUEUE_FULL = 2,
+	WIRE_CORRUPTED = 4,
+	WIRE_REORDERED = 8,
+	WIRE_DUPLICATED = 16,
+};
+
+/* Put a packet in; it is the wire's now. `now` never goes back. Returns its enum wire_fate, several
+ * added up. */
+unsigned wire_put(struct wire *, struct rte_mbuf *, uint64_t now);
 
 /* The next packet that is due at `now`, or NULL. */
 struct rte_mbuf *wire_get(struct wire *, uint64_t now);

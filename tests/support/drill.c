@@ -33,9 +33,7 @@ static void poll(struct drill *d)
 {
 	struct sim_end *end = &d->lab.sim;
 
-	end->wake = end->engine->ops->poll(end->engine, &end->tx.tx, d->now);
-	if (end->wake <= d->now)
-		end->wake = d->now + SIM_STEP;
+	end->wake = sim_poll(end, d->now);
 	collect(d);
 }
 

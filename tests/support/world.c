@@ -11,13 +11,14 @@
 
 #include <cmocka.h>
 
-static void record(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now)
+static void record(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now, unsigned fate)
 {
 	struct world *w = arg;
 	struct world_packet *p;
 	struct view view;
 	size_t length;
 
+	(void)fate;
 	if (w->packets == w->packets_max)
 		return;
 	assert_int_equal(view_parse(m, &w->lab[!from].sim.rule, &view), DROP_NONE);
@@ -77,12 +78,11 @@ void world_pass(struct world *w, uint64_t ns)
 /* Drain one end; it has the drain time of the configuration, and a grace for its last RSTs. */
 static void drain_end(struct world *w, unsigned end)
 {
-	struct engine *engine = w->lab[end].sim.engine;
+	struct sim_end *sim = &w->lab[end].sim;
 	uint64_t deadline = w->sim.now + w->config.drain, last = deadline + MS(100);
 
-	engine->ops->drain(engine, w->sim.now, deadline);
-	w->lab[end].sim.wake = w->sim.now;
-	while (!engine->ops->idle(engine) && w->sim.now < last) {
+	sim_drain(sim, w->sim.now, deadline);
+	while (!sim_idle(sim) && w->sim.now < last) {
 		uint64_t next = sim_next(&w->sim);
 
 		sim_run(&w->sim, next < last ? next : last);

@@ -39,7 +39,7 @@ struct plan {
 static struct world w;
 static struct stream stream[2][65536]; /* by direction and client port */
 
-static void watch(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now)
+static void watch(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now, unsigned fate)
 {
 	struct segment s;
 	struct stream *t;
@@ -48,6 +48,7 @@ static void watch(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t n
 
 	(void)arg;
 	(void)now;
+	(void)fate;
 	assert_int_equal(view_parse(m, &w.lab[!from].sim.rule, &view), DROP_NONE);
 	segment_read(&s, m, &view);
 	t = &stream[from][from == LAB_CLIENT_PORT ? s.src_port : s.dst_port];
@@ -232,12 +233,13 @@ static void test_random_worlds(void **state)
 /* The same seed gives the same packets at the same times. */
 static uint64_t fingerprint;
 
-static void add_fingerprint(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now)
+static void add_fingerprint(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now,
+			    unsigned fate)
 {
 	const uint8_t *byte = (const uint8_t *)m->buf_addr + m->data_off;
 
 	(void)arg;
-	fingerprint = (fingerprint ^ now ^ from) * 0x100000001b3u;
+	fingerprint = (fingerprint ^ now ^ from ^ fate << 8) * 0x100000001b3u;
 	for (unsigned i = 0; i < m->data_len; i++)
 		fingerprint = (fingerprint ^ byte[i]) * 0x100000001b3u;
 }
