@@ -88,7 +88,9 @@ struct stateful {
 	uint16_t mss_value[CONN_MSS_MAX]; /* of the peers, ascending order not kept; [0] = 536 */
 	uint64_t rto_min; /* the shortest initial RTO: no entry of the wheel lies further off */
 	uint32_t kept;    /* packets held for reassembly, of all connections */
-	uint64_t secret;  /* of initial sequence numbers */
+	uint64_t challenge_period; /* of the last bare ACK that was answered by an ACK */
+	uint32_t challenges;       /* such answers in that period */
+	uint64_t secret;           /* of initial sequence numbers */
 	uint64_t ramp, duration;
 	uint64_t start, end; /* of the load: nothing is launched from `end` on */
 	uint64_t deadline;   /* of the drain */

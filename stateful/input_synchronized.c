@@ -2,11 +2,31 @@
  * RFC 5961's challenge ACKs. */
 #include "core.h"
 
+#define CHALLENGE_PERIOD 1000000u
+#define CHALLENGES_MAX   32u
+
+/* Two ends that are out of step would answer each other's bare ACKs for ever: of the answers to
+ * those only so many are sent per ms and worker (RFC 5961 section 7). */
+static bool challenge_allowed(struct stateful *s, const struct segment *seg)
+{
+	uint64_t period = s->now / CHALLENGE_PERIOD;
+
+	if (seg->len || seg->flags & (TCP_SYN | TCP_FIN | TCP_RST))
+		return true;
+	if (s->challenge_period != period) {
+		s->challenge_period = period;
+		s->challenges = 0;
+	}
+	return s->challenges++ < CHALLENGES_MAX;
+}
+
 /* The connection's answer to a segment it cannot use: an ACK that says where it stands. */
 static void input_challenge(struct stateful *s, struct conn *c, struct segment *seg,
 			    enum drop reason)
 {
 	segment_refuse(seg, reason);
+	if (!challenge_allowed(s, seg))
+		return;
 	s->counters->value[COUNTER_ACK_RT]++;
 	output_ack(s, c, seg);
 }

@@ -439,6 +439,24 @@ static void test_gap_is_answered_by_a_duplicate_ack(void **state)
 	drill_close(&d);
 }
 
+/* RFC 5961 section 7: two ends out of step do not answer each other for ever. */
+static void test_answers_to_bare_acks_are_limited(void **state)
+{
+	unsigned answers = 0;
+
+	(void)state;
+	open_server(NULL);
+	handshake();
+	for (unsigned i = 0; i < 100; i++)
+		SEND(&d, ". 1 ack 1000");
+	answers = drill_skip_acks(&d);
+	assert_in_range(answers, 1, 64);
+	drill_wait(&d, 2000000);
+	SEND(&d, ". 1 ack 1000");
+	EXPECT(&d, ". 1:1 ack 1");
+	drill_close(&d);
+}
+
 static void test_ack_of_what_was_never_sent(void **state)
 {
 	(void)state;
@@ -1223,6 +1241,7 @@ int main(void)
 		cmocka_unit_test(test_keep_alive_probe_is_answered),
 		cmocka_unit_test(test_overlapping_data_is_cut),
 		cmocka_unit_test(test_gap_is_answered_by_a_duplicate_ack),
+		cmocka_unit_test(test_answers_to_bare_acks_are_limited),
 		cmocka_unit_test(test_ack_of_what_was_never_sent),
 		cmocka_unit_test(test_segment_without_ack),
 		cmocka_unit_test(test_old_ack),
