@@ -4,7 +4,8 @@
  * others up until its worker has said that nothing older will come (once a millisecond). That ends
  * when another channel is half full: a file out of order is better than one with gaps.
  *
- * The thread sleeps between rounds rather than be woken: a worker makes no system call. */
+ * The thread sleeps between rounds rather than be woken: a worker makes no system call. It sleeps
+ * the longer the less comes, since it may take a worker's core when it wakes up. */
 #include "recorder.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 
 #define BUSY_NS 1000000
-#define IDLE_NS 10000000
+#define IDLE_NS 40000000
 
 struct recorder {
 	struct writer *writer;
@@ -180,18 +181,19 @@ static uint64_t recorder_round(struct recorder *recorder, bool all)
 
 static void *recorder_run(void *arg)
 {
+	struct timespec pause = {.tv_nsec = BUSY_NS};
 	struct recorder *recorder = arg;
 	bool dirty = false;
 
 	while (!__atomic_load_n(&recorder->ending, __ATOMIC_ACQUIRE)) {
-		struct timespec pause = {.tv_nsec = IDLE_NS};
-
 		if (recorder_round(recorder, false)) {
 			dirty = true;
 			pause.tv_nsec = BUSY_NS;
-		} else if (dirty) {
-			writer_flush(recorder->writer);
+		} else {
+			if (dirty)
+				writer_flush(recorder->writer);
 			dirty = false;
+			pause.tv_nsec = pause.tv_nsec < IDLE_NS / 2 ? 2 * pause.tv_nsec : IDLE_NS;
 		}
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	}

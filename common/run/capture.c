@@ -1,8 +1,7 @@
 /* Capture: from the configuration to recorders, and from these to taps and samplers of workers.
  *
  * Each file has a recorder with one channel per worker that contributes, and one interface per
- * port. Rings are sized for the time that a thread may be kept from its core: at 8 million small
- * packets a second 64 MiB last 70 ms; samples are few. */
+ * port. */
 #define _GNU_SOURCE
 #include "capture.h"
 
@@ -14,9 +13,7 @@
 #include "../../pcap/linktype.h"
 #include "../../pcap/recorder.h"
 #include "../../pcap/tap.h"
-
-#define RING_PACKETS (64u << 20)
-#define RING_SAMPLES (1u << 20)
+#include "plan_rings.h"
 
 #define PATIENCE_NS       5000000000u /* for the reader of a pipe; after an interruption: */
 #define PATIENCE_SHORT_NS 500000000u
@@ -62,12 +59,6 @@ bool capture_is_stdout(const struct config *config)
 	return is_stdout;
 }
 
-static bool port_wanted(const struct file *file, unsigned port)
-{
-	return !file->packets || file->packets->port == CONFIG_UNLIMITED ||
-	       file->packets->port == port;
-}
-
 static const char *file_path(const struct capture *capture, const struct file *file)
 {
 	return file->packets ? file->packets->file : capture->config->capture.drops;
@@ -91,23 +82,13 @@ static int interfaces_open(struct capture *capture, struct file *file, struct er
 		};
 
 		file->interface[i] = -1;
-		if (!port_wanted(file, i))
+		if (!ring_wanted(file->packets, i))
 			continue;
 		file->interface[i] = recorder_interface(file->recorder, &interface, err);
 		if (file->interface[i] < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static unsigned workers_wanted(const struct capture *capture, const struct file *file)
-{
-	unsigned workers = 0;
-
-	for (unsigned i = 0; i < capture->config->ports; i++)
-		if (port_wanted(file, i))
-			workers += capture->config->port[i].cores;
-	return workers;
 }
 
 static int recorder_make(struct capture *capture, struct file *file, struct err *err)
@@ -117,7 +98,7 @@ static int recorder_make(struct capture *capture, struct file *file, struct err 
 	struct recorder_options options = {
 		.writer = {.path = file_path(capture, file),
 			   .origin = {.application = "onager " ONAGER_VERSION}},
-		.channels = workers_wanted(capture, file),
+		.channels = ring_count(capture->config, file->packets),
 		.channel_size = packets ? RING_PACKETS : RING_SAMPLES,
 	};
 	char os[sizeof(system.sysname) + sizeof(system.release) + 1];
@@ -140,7 +121,7 @@ static int recorder_make(struct capture *capture, struct file *file, struct err 
 
 static int file_open(struct capture *capture, struct file *file, struct err *err)
 {
-	unsigned workers = workers_wanted(capture, file);
+	unsigned workers = ring_count(capture->config, file->packets);
 
 	file->interface = calloc(capture->config->ports, sizeof(*file->interface));
 	if (file->packets)
@@ -196,7 +177,7 @@ static void worker_attach(struct capture *capture, struct worker *w)
 	for (unsigned i = 0; i < capture->files; i++) {
 		struct file *file = &capture->file[i];
 
-		if (!port_wanted(file, w->port_index))
+		if (!ring_wanted(file->packets, w->port_index))
 			continue;
 		if (!file->packets) {
 			w->sampler = &file->sampler[file->channels];

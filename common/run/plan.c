@@ -13,6 +13,7 @@
 #include "../../stateful/stateful.h"
 #include "../../stateless/stateless.h"
 #include "plan_load.h"
+#include "plan_rings.h"
 #include "plan_stream.h"
 #include "port_pool.h"
 #include "report_json.h"
@@ -47,31 +48,37 @@ static void plan_port(struct port_plan *plan, const struct config *config, unsig
 	plan->mbufs_bytes = port_pool_bytes(&config->port[port]) * workers;
 }
 
-static void plan_memory(const struct config *config, uint64_t *tables, uint64_t *mbufs)
+struct memory_plan {
+	uint64_t tables, mbufs, rings, total;
+};
+
+static struct memory_plan plan_memory(const struct config *config)
 {
+	struct memory_plan memory = {.rings = plan_rings(config)};
 	struct port_plan plan;
 
-	*tables = *mbufs = 0;
 	for (unsigned i = 0; i < config->ports; i++) {
 		plan_port(&plan, config, i);
-		*tables += plan.tables_bytes;
-		*mbufs += plan.mbufs_bytes;
+		memory.tables += plan.tables_bytes;
+		memory.mbufs += plan.mbufs_bytes;
 	}
+	memory.total = memory.tables + memory.mbufs + memory.rings;
+	return memory;
 }
 
 int plan_check(const struct config *config, struct err *err)
 {
-	uint64_t tables, mbufs;
+	struct memory_plan memory = plan_memory(config);
 
-	plan_memory(config, &tables, &mbufs);
-	if (!config->memory_limit || tables + mbufs <= config->memory_limit)
+	if (!config->memory_limit || memory.total <= config->memory_limit)
 		return 0;
 	return err_set(err, EXIT_USAGE,
 		       "memory.limit allows %" PRIu64 " bytes, but %" PRIu64 " are needed: %" PRIu64
-		       " for connections and %" PRIu64
-		       " for packet buffers; raise it, or lower concurrency or max_connections, "
+		       " for connections, %" PRIu64 " for packet buffers and %" PRIu64
+		       " for capture; raise it, or lower concurrency or max_connections, "
 		       "or use fewer cores",
-		       config->memory_limit, tables + mbufs, tables, mbufs);
+		       config->memory_limit, memory.total, memory.tables, memory.mbufs,
+		       memory.rings);
 }
 
 /* As text. */
@@ -198,7 +205,7 @@ static void put_server(FILE *out, const struct config_traffic *traffic)
 
 static void put_text(FILE *out, const struct config *config)
 {
-	uint64_t tables, mbufs;
+	struct memory_plan memory = plan_memory(config);
 
 	for (unsigned i = 0; i < config->ports; i++)
 		put_port(out, config, i);
@@ -217,8 +224,7 @@ static void put_text(FILE *out, const struct config *config)
 	fprintf(out, "phases: ramp %.1f s, steady %.1f s, drain at most %.1f s\n",
 		(double)config->ramp / 1e9, (double)config->duration / 1e9,
 		(double)config->drain / 1e9);
-	plan_memory(config, &tables, &mbufs);
-	put_bytes(out, "memory: ", tables + mbufs, "");
+	put_bytes(out, "memory: ", memory.total, "");
 	if (config->memory_limit)
 		put_bytes(out, " of ", config->memory_limit, " allowed");
 	putc('\n', out);
@@ -287,9 +293,8 @@ static void put_json(FILE *out, const struct config *config, bool ok)
 {
 	struct json_sink json;
 	struct sink *s = &json.sink;
-	uint64_t tables, mbufs;
+	struct memory_plan memory = plan_memory(config);
 
-	plan_memory(config, &tables, &mbufs);
 	json_sink_init(&json, out, false);
 	sink_begin(s, NULL, SINK_OBJECT);
 	sink_begin(s, "ports", SINK_OBJECT);
@@ -301,9 +306,10 @@ static void put_json(FILE *out, const struct config *config, bool ok)
 		walk_traffic(s, config, i);
 	sink_end(s);
 	sink_begin_flat(s, "memory", SINK_OBJECT);
-	sink_count(s, "connections_bytes", tables);
-	sink_count(s, "mbufs_bytes", mbufs);
-	sink_count(s, "total_bytes", tables + mbufs);
+	sink_count(s, "connections_bytes", memory.tables);
+	sink_count(s, "mbufs_bytes", memory.mbufs);
+	sink_count(s, "capture_bytes", memory.rings);
+	sink_count(s, "total_bytes", memory.total);
 	sink_count(s, "limit_bytes", config->memory_limit);
 	sink_end(s);
 	sink_bool(s, "ok", ok);

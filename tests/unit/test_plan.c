@@ -10,6 +10,7 @@
 
 #include "../../common/run/plan.h"
 #include "../../common/run/plan_load.h"
+#include "../../common/run/plan_rings.h"
 #include "../../common/run/port_pool.h"
 #include "../support/made_result.h"
 
@@ -187,6 +188,20 @@ static void the_json_says_it(void **state)
 	assert_says(text, "\"ok\": true\n}\n");
 }
 
+static void capture_takes_memory(void **state)
+{
+	struct config_packets packets[] = {{.file = "a", .port = CONFIG_UNLIMITED},
+					   {.file = "b", .port = 1}};
+
+	(void)state;
+	assert_int_equal(plan_rings(&made.config), 0);
+	made.config.capture.drops = "drops.pcapng";
+	assert_int_equal(plan_rings(&made.config), 2 << 20);
+	made.config.capture.packets = packets;
+	made.config.capture.packet_files = 2;
+	assert_int_equal(plan_rings(&made.config), (2 + 3 * 64) << 20);
+}
+
 static void the_memory_limit_is_kept(void **state)
 {
 	struct err err;
@@ -200,7 +215,7 @@ static void the_memory_limit_is_kept(void **state)
 	assert_int_equal(plan_check(&made.config, &err), -1);
 	assert_int_equal(err.exit, EXIT_USAGE);
 	assert_says(err.text, "memory.limit allows 16777216 bytes, but ");
-	assert_says(err.text, " for connections and 16777216 for packet buffers; ");
+	assert_says(err.text, " for connections, 16777216 for packet buffers and 0 for capture; ");
 	text = print(false, -1);
 	assert_null(strstr(text, "\nok\n"));
 	assert_says(print(true, -1), "\"ok\": false\n");
@@ -229,6 +244,7 @@ int main(void)
 		cmocka_unit_test_setup(rates_follow_from_the_target, set_up),
 		cmocka_unit_test_setup(the_text_says_it, set_up),
 		cmocka_unit_test_setup(the_json_says_it, set_up),
+		cmocka_unit_test_setup(capture_takes_memory, set_up),
 		cmocka_unit_test_setup(the_memory_limit_is_kept, set_up),
 		cmocka_unit_test_setup(a_write_error_is_said, set_up),
 	};
