@@ -10,7 +10,9 @@
  *
  * It prints one line of JSON: the packets that went each way per second, seen from this process.
  * A closed circle was chosen because it is what connections are: the next packet of one needs the
- * last of the other side. A one-way blast is faster and says nothing about them. */
+ * last of the other side. A one-way blast is faster and says nothing about them; it is the floor of
+ * a configuration whose client is a blast. There each packet is allocated, its first bytes touched,
+ * and sent, and what arrives is freed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +26,9 @@
 #include "../common/config/config.h"
 #include "../common/run/port.h"
 
-#define BURST     64
-#define IN_FLIGHT 512 /* enough for full bursts in both directions, half of memif's default ring \
-		       */
+#define BURST 64
+/* Enough for full bursts in both directions, half of memif's default ring. */
+#define IN_FLIGHT 512
 #define LANES_MAX 64
 
 /* One queue pair of one port. */
@@ -35,15 +37,15 @@ struct lane {
 	uint16_t queue;
 	uint16_t size; /* of the frames it sends */
 	unsigned lcore;
-	bool client;
-	_Alignas(64) uint64_t received; /* written by its core only */
+	bool client, one_way;
+	_Alignas(64) uint64_t received; /* or sent, one way; written by its core only */
 };
 
 static struct lane lane[LANES_MAX];
 static unsigned lanes;
 static bool stop;
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "onager-floor: %s\n", what);
 	exit(EXIT_ENVIRONMENT);
@@ -59,13 +61,36 @@ static void lane_send(const struct lane *l, struct rte_mbuf **pkt, uint16_t coun
 	rte_pktmbuf_free_bulk(pkt + sent, (unsigned)(count - sent));
 }
 
+static void lane_blast(struct lane *l)
+{
+	struct rte_mbuf *pkt[BURST];
+
+	if (rte_pktmbuf_alloc_bulk(l->port->pool[l->queue], pkt, BURST))
+		return;
+	for (uint16_t i = 0; i < BURST; i++) {
+		*rte_pktmbuf_mtod(pkt[i], uint64_t *) = 0;
+		pkt[i]->pkt_len = pkt[i]->data_len = l->size;
+	}
+	lane_send(l, pkt, BURST);
+	__atomic_store_n(&l->received, l->received + BURST, __ATOMIC_RELAXED);
+}
+
 static void lane_step(struct lane *l)
 {
 	struct rte_mbuf *pkt[BURST];
-	uint16_t count = rte_eth_rx_burst(l->port->id, l->queue, pkt, BURST);
+	uint16_t count;
 
+	if (l->one_way && l->client) {
+		lane_blast(l);
+		return;
+	}
+	count = rte_eth_rx_burst(l->port->id, l->queue, pkt, BURST);
 	if (!count)
 		return;
+	if (l->one_way) {
+		rte_pktmbuf_free_bulk(pkt, count);
+		return;
+	}
 	for (uint16_t i = 0; i < count; i++)
 		pkt[i]->pkt_len = pkt[i]->data_len = l->size;
 	lane_send(l, pkt, count);
@@ -95,7 +120,7 @@ static int core_main(void *unused)
 			own[count++] = &lane[i];
 	port_enter();
 	for (unsigned i = 0; i < count; i++)
-		if (own[i]->client)
+		if (own[i]->client && !own[i]->one_way)
 			lane_seed(own[i]);
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		for (unsigned i = 0; i < count; i++)
@@ -114,6 +139,14 @@ static bool port_has_client(const struct config *config, unsigned port)
 	return false;
 }
 
+static bool has_blast(const struct config *config)
+{
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].kind == UDP_BLAST)
+			return true;
+	return false;
+}
+
 static void lanes_make(const struct config *config, const struct port *port, uint16_t to_server,
 		       uint16_t to_client)
 {
@@ -128,9 +161,20 @@ static void lanes_make(const struct config *config, const struct port *port, uin
 					      .queue = q,
 					      .size = client ? to_server : to_client,
 					      .lcore = eal_lcore(config, config->port[p].core[q]),
-					      .client = client};
+					      .client = client,
+					      .one_way = has_blast(config)};
 		}
 	}
+}
+
+/* How many lanes count: one way only those that send. */
+static unsigned lanes_counted(void)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < lanes; i++)
+		count += lane[i].client || !lane[i].one_way;
+	return count;
 }
 
 static uint64_t received_all(void)
@@ -160,7 +204,7 @@ static void measure(double seconds)
 	start = now_s();
 	usleep((useconds_t)(seconds * 1e6));
 	printf("{\"packets_per_s\": %.0f}\n",
-	       (double)(received_all() - before) / (now_s() - start) / lanes);
+	       (double)(received_all() - before) / (now_s() - start) / lanes_counted());
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	rte_eal_mp_wait_lcore();
 }
