@@ -84,10 +84,12 @@ int blast_make(struct blast *b, const struct config_traffic *t, const struct sta
 		return -1;
 	b->tag = tag_first(tag_run(setup->config->seed), stream_lane(c->stream, setup->worker));
 	b->size = digit_make(b->frame.shapes, &deal);
-	for (unsigned i = 0; i < c->modifies; i++)
+	for (unsigned i = 0; i < c->modifies; i++) {
+		b->per_flow |= c->modify[i].per_flow;
 		modify_make(&b->modify[i], &c->modify[i], &b->frame,
 			    setup->config->seed * 0x9e3779b97f4a7c15u + i, &deal, &b->ip_kept,
 			    &b->l4_kept);
+	}
 	if (b->frame.walks)
 		walk_init(&b->walk, t, deal);
 	b->plain = b->frame.walks && b->frame.shapes == 1 && !c->modifies;
@@ -255,7 +257,8 @@ static uint16_t packet_write(struct blast *b, struct rte_mbuf *m, uint64_t time)
 		struct sums walked = flow_write(b, shape, -1);
 
 		sums = (struct modify_sums){.ip = walked.ip, .l4 = walked.l4};
-		flow = walk_number(&b->walk);
+		if (b->per_flow)
+			flow = walk_number(&b->walk);
 	}
 	packet_length(m, shape->length);
 	memcpy(data, f->data, shape->length);

@@ -24,6 +24,7 @@ struct blast {
 	uint64_t tag;               /* its first word; see tag.h */
 	uint32_t mac_for; /* the server whose MAC address stands in the frame, network order */
 	bool has_mac, ip_kept, l4_kept;
+	bool per_flow; /* a modifier needs the flow's number */
 	bool plain; /* one size, no modifiers, UDP from pools: the fast path */
 	bool paced; /* a rate, not "max" */
 	enum not_offered blocked;

@@ -189,15 +189,16 @@ static void test_templates(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		char keys[512], modify[64];
+		char keys[512], modify[64] = "";
 
 		for (unsigned bytes = 0; bytes <= 2; bytes++) {
 			snprintf(keys, sizeof(keys),
 				 "'kind': 'udp-blast', 'load': {'pps': 'max'}, 'template': '%s', ",
 				 table[i].bytes);
-			snprintf(modify, sizeof(modify),
-				 bytes ? "{'offset': %u, 'bytes': %u, 'start': 0}" : "",
-				 table[i].offset, bytes);
+			if (bytes)
+				snprintf(modify, sizeof(modify),
+					 "{'offset': %u, 'bytes': %u, 'start': 0}", table[i].offset,
+					 bytes);
 			f.l3 = table[i].l3;
 			fields_read(&f, 2, table[i].offset, bytes, "", keys, modify);
 			for (unsigned n = 0; bytes == 2 && n < 600; n++)
