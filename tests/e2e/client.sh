@@ -75,7 +75,7 @@ same() { # WHAT GOT WANT
 
 case_is "short connections, each seen by nginx"
 measure 0
-complete $report 600
+complete $report 400
 expect $report '.total.http2XX == .traffic.web.succeeded' '.total.pushRt == 0' '.total.finRt == 0' \
 	'.traffic.web | .latency_us.response.count == .succeeded'
 same "requests in nginx's log" "$(logged '$4 == 200 && $5 == 1')" "$connections"
@@ -84,23 +84,23 @@ wait_for 5 no_sockets k 80
 case_is "keep-alive: ten requests a connection"
 # No request begins after the end: the last connections may have had no time for all ten.
 measure 0 --set traffic.0.requests_per_connection=10 --set traffic.0.load.cps=50
-complete $report 150
-expect $report '.traffic.web.requests.succeeded | . > 1300 and . <= 1500'
+complete $report 100
+expect $report '.traffic.web.requests.succeeded | . > 850 and . <= 1000'
 same "requests" "$(logged '$4 == 200')" "$requests"
 same "connections" "$(awk '{ print $2 }' access.log | sort -u | wc -l)" "$connections"
 
 case_is "concurrency with think time"
 measure 0 --set 'traffic.0.load={"concurrency": 100}' --set traffic.0.think_time=50ms
 complete $report 100
-expect $report '.traffic.web.achieved.concurrency >= 90' '.traffic.web.requests.succeeded > 1000'
+expect $report '.traffic.web.achieved.concurrency >= 90' '.traffic.web.requests.succeeded > 700'
 same "requests" "$(logged '$4 == 200')" "$requests"
 wait_for 5 no_sockets k 80
 
 case_is "a server that closes after five requests is not at fault"
 measure 0 --set traffic.0.server_ports=81 --set traffic.0.requests_per_connection=10 \
 	--set traffic.0.load.cps=50
-complete $report 150
-expect $report '.traffic.web.requests.succeeded | . > 650 and . <= 750'
+complete $report 100
+expect $report '.traffic.web.requests.succeeded | . > 420 and . <= 500'
 same "requests" "$(logged '$4 == 200')" "$requests"
 
 case_is "HEAD, POST, 204, a chunked body, pages of 21 kB and 3 MB"
@@ -128,8 +128,8 @@ expect $report '.traffic.web | .failed.protocol == .offered' '.total.httpErr > 1
 
 case_is "through haproxy, keep-alive and not"
 measure 0 --set traffic.0.server_ports=8080
-complete $report 600
+complete $report 400
 measure 0 --set traffic.0.server_ports=8080 --set traffic.0.requests_per_connection=10 \
 	--set traffic.0.load.cps=50
-complete $report 150
-expect $report '.traffic.web.requests.succeeded > 1300'
+complete $report 100
+expect $report '.traffic.web.requests.succeeded > 850'

@@ -62,6 +62,7 @@ finish_test() {
 	if [ $status != 0 ]; then
 		echo "FAILED ($status): $case_name" >&2
 		for name in *.err *.out; do
+			[ -s "$name" ] || continue
 			grep -v '^{"t"' "$name" | tail -n 25 | cut -c 1-300 >tail.txt || true
 			[ -s tail.txt ] && { echo "--- $name (its end)"; cat tail.txt; } >&2
 		done
@@ -300,7 +301,7 @@ http_server() {
 http_client() {
 	cat >"$1" <<-END
 	{
-	  "duration": "3s", "drain": "1s",
+	  "duration": "2s", "drain": "1s",
 	  "ports": [{"name": "c", "device": "$2", "cores": [1], "address": ["$3"]}],
 	  "traffic": [{"name": "web", "kind": "http-client", "clients": "$4", "servers": "$5",
 	    "server_ports": 80, "load": {"cps": 200}, "catch_up": "2s"}]

@@ -19,7 +19,7 @@ pair() { # ARGUMENT OF THE CLIENT...
 
 case_is "short connections: as many arrive as leave, nothing is repeated"
 pair --set traffic.0.load.cps=2000
-complete client 6000
+complete client 4000
 [ "$(jq .traffic.web.offered server.report)" = "$(jq .traffic.web.offered client.report)" ] ||
 	fail "connections lost on the way"
 expect client '.total.synRt + .total.finRt + .total.pushRt == 0'
@@ -33,4 +33,4 @@ case_is "kept-open connections"
 pair --set 'traffic.0.load={"concurrency": 200}' --set traffic.0.requests_per_connection=max \
 	--set traffic.0.think_time=20ms
 complete client 200
-expect client '.traffic.web.requests.succeeded >= 10000'
+expect client '.traffic.web.requests.succeeded >= 7000'
