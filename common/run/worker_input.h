@@ -1,0 +1,23 @@
+/* Internal to worker.c: what a step receives, and the start of the engines, which may come with it.
+ */
+#ifndef RUN_WORKER_INPUT_H
+#define RUN_WORKER_INPUT_H
+
+#include <rte_common.h>
+
+#include "worker.h"
+
+/* Start the engines; the load's time zero is `at`. */
+void worker_start(struct worker *, uint64_t at);
+
+/* Time as the engine may see it: a step in which it was started early began before its start. */
+static inline uint64_t worker_engine_now(const struct worker *w, uint64_t now)
+{
+	return RTE_MAX(now, w->start_at);
+}
+
+/* Take a burst from the port, or from the hand-off ring; returns how many packets came. */
+unsigned worker_receive(struct worker *, uint64_t now);
+unsigned worker_receive_handed(struct worker *, uint64_t now);
+
+#endif
