@@ -219,10 +219,13 @@ unsigned wire_put(struct wire *w, struct rte_mbuf *m, uint64_t now)
 	struct rte_mbuf *copy = NULL;
 	struct wire_stats before = w->stats;
 	uint64_t sent, due;
+	bool by_rule, at_random;
 
 	w->stats.in++;
 	/* Both are asked: a burst of random losses goes on over packets that a rule takes. */
-	if (lost_by_rule(w, m, now) | lost_at_random(w)) {
+	by_rule = lost_by_rule(w, m, now);
+	at_random = lost_at_random(w);
+	if (by_rule || at_random) {
 		w->stats.lost++;
 		packet_box_free(w->box, m);
 		return WIRE_LOST;

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include <rte_common.h>
-#include <rte_cycles.h>
 
 #define LINK_WAIT_MS 3000
 #define LINK_POLL_MS 20
@@ -127,7 +126,7 @@ static int link_check(const char *name, struct err *err)
 				       "%u s; check the "
 				       "cable, or whether the far end of the veth is up",
 				       LINK_WAIT_MS / 1000);
-		rte_delay_us_sleep(LINK_POLL_MS * 1000);
+		usleep(LINK_POLL_MS * 1000);
 	}
 }
 

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <numa.h>
-#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
@@ -243,7 +243,7 @@ static bool link_is_up(uint16_t id, unsigned wait_ms)
 	for (unsigned waited = 0; waited < wait_ms; waited += LINK_POLL_MS) {
 		if (!rte_eth_link_get_nowait(id, &link) && link.link_status)
 			return true;
-		rte_delay_us_sleep(LINK_POLL_MS * 1000);
+		usleep(LINK_POLL_MS * 1000);
 	}
 	return false;
 }
@@ -272,7 +272,7 @@ static int memif_up(struct port *port, bool client, struct err *err)
 	for (unsigned waited = 0; waited < LINK_WAIT_MS; waited += LINK_RETRY_MS) {
 		eal_log_mark();
 		if (rte_eth_dev_start(port->id)) {
-			rte_delay_us_sleep(LINK_RETRY_MS * 1000);
+			usleep(LINK_RETRY_MS * 1000);
 			continue;
 		}
 		listening = true;

@@ -341,7 +341,7 @@ static void test_memif_pair(void **state)
 	port_add("c", "net_memif1,role=client,id=0,socket=onager-test-ports,socket-abstract=yes",
 		 1);
 	open_all();
-	rte_eth_link_get_nowait(ports[1].id, &link);
+	assert_int_equal(rte_eth_link_get_nowait(ports[1].id, &link), 0);
 	assert_int_equal(link.link_status, RTE_ETH_LINK_UP);
 	assert_memory_not_equal(ports[0].mac, ports[1].mac, 6);
 	assert_true(ports[0].mbufs_bytes <= 20 << 20);

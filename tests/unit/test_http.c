@@ -25,7 +25,7 @@ static struct outcome byte_by_byte(const struct sample *s, bool response)
 static void assert_outcome(const struct sample *s, bool response, const struct outcome *o)
 {
 	if (o->event != s->event)
-		fail_msg("event %d instead of %d: %s", o->event, s->event, s->text);
+		fail_msg("event %d instead of %d: %s", (int)o->event, s->event, s->text);
 	if (s->event == HTTP_ERROR) {
 		assert_true(o->used <= strlen(s->text));
 		return;
@@ -39,7 +39,7 @@ static void assert_outcome(const struct sample *s, bool response, const struct o
 	assert_int_equal(o->method, s->method);
 	assert_int_equal(o->status, response ? s->status : 0);
 	if (o->keep_alive == s->close)
-		fail_msg("keep_alive is %d: %s", o->keep_alive, s->text);
+		fail_msg("keep_alive is %d: %s", (int)o->keep_alive, s->text);
 	if (o->body_bytes != s->body)
 		fail_msg("body of %d bytes: %s", (int)o->body_bytes, s->text);
 	assert_int_equal(o->chunked, s->chunked);
