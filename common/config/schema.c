@@ -31,10 +31,10 @@ static cJSON *choices_schema(const char *choices)
 	return list;
 }
 
-/* The default as it would be written. */
+/* The default as it would be written: a JSON value, all of it, or a text. */
 static cJSON *default_schema(const char *standard)
 {
-	cJSON *value = cJSON_Parse(standard);
+	cJSON *value = cJSON_ParseWithOpts(standard, NULL, true);
 
 	return value ? value : cJSON_CreateString(standard);
 }
