@@ -15,6 +15,7 @@
 #include "../stateful/stateful.h"
 #include "../stateless/stateless.h"
 #include "config/config.h"
+#include "config/convert.h"
 #include "run/capture.h"
 #include "run/plan.h"
 #include "run/port.h"
@@ -238,6 +239,29 @@ static int arguments_read_plain(struct arguments *a, const struct option *option
 	return exit;
 }
 
+/* The format is a word in front of FILE. */
+static int command_convert(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	struct arguments a;
+	int exit;
+
+	if (argc > 1 && *argv[1] != '-') {
+		if (strcmp(argv[1], "dperf") != 0)
+			return usage(argv[0], "unknown format '%s', expected dperf", argv[1]);
+		argv[1] = argv[0];
+		argc--;
+		argv++;
+	}
+	exit = arguments_read(&a, options, argc, argv);
+	if (exit < 0 && !a.file)
+		exit = usage(argv[0], "expected dperf and a FILE");
+	else if (exit < 0)
+		exit = convert_dperf(a.file, stdout, stderr) ? EXIT_USAGE : output_end(EXIT_PASS);
+	arguments_free(&a);
+	return exit;
+}
+
 static int command_devices(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -307,6 +331,16 @@ static const struct command command[] = {
 	 "Examples:\n"
 	 "  onager check lab.json\n"
 	 "  onager check lab.json --set 'ports.0.cores=\"0-3\"' --json | jq .memory\n"},
+	{"convert", command_convert, "translate a configuration of dperf",
+	 "Usage: onager convert dperf FILE\n\n"
+	 "Print the configuration that means the same as dperf's FILE ('-': standard input), its\n"
+	 "comments kept. What has no equivalent is listed on standard error, one line each, and\n"
+	 "stands as a comment at its place.\n\n"
+	 "  -h, --help\n\n"
+	 "Exit status: 0 translated; 2 FILE is wrong, one line on standard error for each "
+	 "fault.\n\n"
+	 "Example:\n"
+	 "  onager convert dperf client.conf >client.json && onager check client.json\n"},
 	{"devices", command_devices, "list what packets can be sent through",
 	 "Usage: onager devices [--json]\n\n"
 	 "List network devices: name, driver, NUMA node, link, queues, offloads, and how to use\n"

@@ -6,7 +6,7 @@
 case_is "help and version go to standard output"
 onager_exits 0 --version
 says cmd.out '^onager [0-9]+\.[0-9]+\.[0-9]+'
-for command in "" run check devices schema help; do
+for command in "" run check convert devices schema help; do
 	# shellcheck disable=SC2086
 	onager_exits 0 help $command
 	says cmd.out "onager ${command:-run}"
@@ -63,9 +63,22 @@ onager_exits 0 check client.json --json --set traffic.0.clients=10.0.0.0/8 \
 	--set ports.0.address=10.0.0.1/8 --set 'traffic.0.load={"concurrency": "1m"}'
 grep -Eq '1082331758592|1\.08[0-9]*e\+?12' cmd.out || fail "10.0.0.0/8 x 64512 tuples are not there"
 
+case_is "a configuration of dperf is translated; what is wrong with one is said by line"
+dperf=$source_dir/tests/golden/convert
+onager_exits 0 convert dperf "$dperf/first-client.conf"
+says cmd.err 'first-client\.conf:3: launch_num: '
+mv cmd.out converted.json
+onager_exits 0 check converted.json
+"$onager" convert dperf - <"$dperf/first-server.conf" >stdin.json 2>cmd.err || fail "$(cat cmd.err)"
+onager_exits 0 check stdin.json
+onager_exits 2 convert dperf "$dperf/bad-twice.conf"
+says cmd.err 'bad-twice\.conf:7: cps: '
+onager_exits 2 convert dperf
+onager_exits 2 convert trex "$dperf/first-client.conf"
+
 case_is "the manual page has no fault and names every command"
 groff -man -Tutf8 -ww -z "$source_dir/docs/onager.1" 2>groff.err || fail "$(cat groff.err)"
 [ ! -s groff.err ] || fail "$(cat groff.err)"
-for command in run check devices schema help; do
+for command in run check convert devices schema help; do
 	says "$source_dir/docs/onager.1" "^\.B[RI]? onager $command|onager $command"
 done
