@@ -20,6 +20,7 @@
 #include "run/plan.h"
 #include "run/port.h"
 #include "run/run.h"
+#include "run/simulate.h"
 
 struct command {
 	const char *name;
@@ -36,10 +37,13 @@ struct arguments {
 	const char **set;
 	unsigned sets;
 	char *duration; /* as a `set` argument */
-	const char *report;
+	const char *report, *pcap;
 	enum screen_format format;
 	bool quiet, json;
 };
+
+static const struct crew_engine engine = {stateful_create, stateful_plan, stateless_create,
+					  stateless_reserve};
 
 static int fail(const struct err *err)
 {
@@ -68,7 +72,14 @@ static int output_end(int status)
 	return EXIT_ENVIRONMENT;
 }
 
-enum option_key { OPTION_SET = 256, OPTION_DURATION, OPTION_REPORT, OPTION_FORMAT, OPTION_JSON };
+enum option_key {
+	OPTION_SET = 256,
+	OPTION_DURATION,
+	OPTION_REPORT,
+	OPTION_FORMAT,
+	OPTION_JSON,
+	OPTION_PCAP
+};
 
 static int format_parse(const char *text, enum screen_format *format)
 {
@@ -105,6 +116,9 @@ static int option_take(struct arguments *a, const char *command, int key, char *
 		return usage(command, "--format: expected text, json or csv, got '%s'", optarg);
 	case OPTION_JSON:
 		a->json = true;
+		return -1;
+	case OPTION_PCAP:
+		a->pcap = optarg;
 		return -1;
 	case 'q':
 		a->quiet = true;
@@ -162,8 +176,6 @@ static int config_read(struct config *config, const struct arguments *a, const c
 
 static int run_start(struct config *config, const struct arguments *a, const char *program)
 {
-	static const struct crew_engine engine = {stateful_create, stateful_plan, stateless_create,
-						  stateless_reserve};
 	struct run_options options = {
 		.program = program,
 		.report = a->report ? a->report : config->report_json,
@@ -196,6 +208,47 @@ static int command_run(int argc, char **argv)
 		exit = config_read(&config, &a, argv[0]);
 	if (exit < 0) {
 		exit = run_start(&config, &a, "onager");
+		config_free(&config);
+	}
+	arguments_free(&a);
+	return exit;
+}
+
+static int simulate_start(struct config *config, const struct arguments *a)
+{
+	struct simulate_options options = {
+		.report = a->report ? a->report : config->report_json,
+		.pcap = a->pcap,
+		.format = a->format,
+		.quiet = a->quiet,
+		.engine = &engine,
+	};
+	enum exit_code exit;
+	struct err err = {.exit = EXIT_ENVIRONMENT};
+
+	return simulate(config, &options, &exit, &err) ? fail(&err) : (int)exit;
+}
+
+static int command_simulate(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"duration", required_argument, NULL, OPTION_DURATION},
+		{"report", required_argument, NULL, OPTION_REPORT},
+		{"pcap", required_argument, NULL, OPTION_PCAP},
+		{"format", required_argument, NULL, OPTION_FORMAT},
+		{"quiet", no_argument, NULL, 'q'},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct arguments a;
+	struct config config;
+	int exit = arguments_read(&a, options, argc, argv);
+
+	if (exit < 0)
+		exit = config_read(&config, &a, argv[0]);
+	if (exit < 0) {
+		exit = simulate_start(&config, &a);
 		config_free(&config);
 	}
 	arguments_free(&a);
@@ -319,6 +372,25 @@ static const struct command command[] = {
 	 "  onager run lab.json --set traffic.0.load.cps=5000 --report out.json\n"
 	 "  onager run lab.json --format csv >intervals.csv\n"
 	 "  onager run lab.json --quiet --report - | jq .verdict\n"},
+	{"simulate", command_simulate, "run on a simulated network, in virtual time",
+	 "Usage: onager simulate FILE [OPTION]...\n\n"
+	 "Run what FILE describes with its ports joined two by two by simulated wires, under a\n"
+	 "virtual clock: no device, no root, as fast as it goes. The key `network` says what the\n"
+	 "wires do: rate, delay, jitter, queue, loss, reordering, duplication, corruption. The "
+	 "same\n"
+	 "file and seed give the same report and capture, byte by byte. " HELP_FILE HELP_SET
+	 "  --duration D       of the steady phase instead of FILE's, e.g. 10s, 5m\n"
+	 "  --report FILE      write the JSON report there ('-': standard output)\n"
+	 "  --pcap FILE        write every packet there as it is put on its wire (pcapng), with\n"
+	 "                     virtual times and, as comments, what befell it\n"
+	 "  --format FORMAT    of the intervals: text (default), json or csv, one line each\n"
+	 "  -q, --quiet        no intervals, only the result\n"
+	 "  -h, --help\n\n"
+	 "Exit status: as that of run.\n\n"
+	 "Examples:\n"
+	 "  onager simulate conf/simulate-loss.json\n"
+	 "  onager simulate lab.json --set network.loss=0.01 --set network.delay=50ms --pcap "
+	 "a.pcapng\n"},
 	{"check", command_check, "check a configuration and print the plan",
 	 "Usage: onager check FILE [OPTION]...\n\n"
 	 "Check FILE and print what a run would do and need: addresses, tuples, memory, cores,\n"

@@ -1,0 +1,54 @@
+/* The ports of a configuration on simulated cables, with their engines. */
+#ifndef RUN_SIMULATE_NET_H
+#define RUN_SIMULATE_NET_H
+
+#include "../base/sim.h"
+#include "crew.h"
+#include "result.h"
+
+struct simulated_port {
+	struct sim_end end;
+	struct counters counters;
+	struct nexthop nexthop; /* the far end's address as gateway */
+	struct steer steer;
+	struct memory_arena arena;
+	struct traffic_stats **stats;  /* per config->traffic[]; NULL: not of this port */
+	struct stream_stats **streams; /* the same, for stateless traffic */
+	bool has_client;
+};
+
+struct simulated_net {
+	const struct config *config;
+	struct packet_box box;
+	struct simulated_port *port; /* per config->port[] */
+	struct sim *cable;
+	unsigned cables;
+	struct writer *pcap;
+};
+
+/* Join the ports two by two - those that name the same loop, the others in the order of the file -
+ * by wires as `network` says, one worker a port. pcap: file for what crosses the wires, or NULL. On
+ * failure nothing is left open. */
+int simulated_open(struct simulated_net *, const struct config *, const struct crew_engine *,
+		   const char *pcap, struct err *);
+
+/* Everything away; fails when the capture could not be written. */
+int simulated_close(struct simulated_net *, struct err *);
+
+void simulated_start(struct simulated_net *);
+
+/* Let virtual time, in ns since the load began, pass up to `until`. */
+void simulated_run(struct simulated_net *, uint64_t until);
+
+/* Drain the ports with clients, or all. */
+void simulated_drain(struct simulated_net *, bool clients_only, uint64_t deadline);
+bool simulated_idle(const struct simulated_net *, bool clients_only);
+
+/* When the next thing happens; UINT64_MAX: nothing will. */
+uint64_t simulated_next(const struct simulated_net *);
+uint64_t simulated_now(const struct simulated_net *);
+
+/* Levels now, into a snapshot whose `traffic` is there. */
+void simulated_snapshot(const struct simulated_net *, struct snapshot *);
+
+#endif
