@@ -11,15 +11,12 @@
 
 #include "value.h"
 
-#define ARGUMENTS struct convert *c, const struct keyword *k, unsigned words, char **word
-#define UNUSED    (void)c, (void)k, (void)words, (void)word
-
 static void drop(struct convert *c, const struct keyword *k, const char *why)
 {
 	remark_add(c, REMARK_DROPPED, k->slot, 0, c->line, "%s: %s", k->name, why);
 }
 
-static int whole_take(const char *word, uint64_t least, uint64_t most, uint64_t *number)
+int whole_take(const char *word, uint64_t least, uint64_t most, uint64_t *number)
 {
 	uint64_t first, last;
 
@@ -115,129 +112,6 @@ int log_level_take(ARGUMENTS)
 		if (!strcmp(word[0], name[i][0]))
 			return eal_add(c, "--log-level", name[i][1]);
 	return -1;
-}
-
-static int address_take(struct convert *c, const char *word, u128 *address)
-{
-	struct config_address own;
-
-	if (strchr(word, ':')) {
-		remark_add(c, REMARK_WRONG, SLOT_END, 0, c->line, "IPv6: not yet, got %s", word);
-		*address = 0;
-		return 0;
-	}
-	if (strchr(word, '/') || !value_address(word, &own))
-		return -1;
-	*address = own.address;
-	return 0;
-}
-
-static bool text_is_pci(const char *text, size_t length)
-{
-	static const char shape[] = "xxxx:xx:xx.x";
-
-	for (size_t i = 0; i < length; i++)
-		if (i >= sizeof(shape) - 1 ||
-		    (shape[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != shape[i]))
-			return false;
-	return length == sizeof(shape) - 1;
-}
-
-/* "0000:07:00.0", or of "bond4:2(0000:07:00.0,0000:07:00.1)" the first. */
-static int device_take(struct convert *c, const struct keyword *k, char *word, const char **device)
-{
-	char *member = strchr(word, '(');
-
-	*device = word;
-	if (!strncmp(word, "bond", 4) && member) {
-		*device = member + 1;
-		member += 1 + strcspn(member + 1, ",)");
-		if (!*member)
-			return -1;
-		*member = '\0';
-		remark_add(c, REMARK_DROPPED, k->slot, c->dperf.ports, c->line,
-			   "%s: bond: not yet; its first member is used alone", k->name);
-	}
-	return text_is_pci(*device, strlen(*device)) ? 0 : -1;
-}
-
-int port_take(ARGUMENTS)
-{
-	struct dperf_port *port = &c->dperf.port[c->dperf.ports];
-	uint8_t mac[6];
-
-	if (c->dperf.ports == DPERF_PORTS || device_take(c, k, word[0], &port->device) ||
-	    address_take(c, word[1], &port->address) || address_take(c, word[2], &port->gateway) ||
-	    (port->address == port->gateway && port->address))
-		return -1;
-	if (words == 4) {
-		if (!value_mac(word[3], mac))
-			return -1;
-		port->gateway_mac = word[3];
-	}
-	c->dperf.ports++;
-	return 0;
-}
-
-static bool range_is_apart(const struct dperf_pool *pool, const struct ip_range *r)
-{
-	for (unsigned i = 0; i < pool->ranges; i++) {
-		const struct ip_range *p = &pool->range[i];
-
-		if (r->first < p->first + p->count && p->first < r->first + r->count)
-			return false;
-	}
-	return true;
-}
-
-/* First address and count, then single addresses. */
-static int pool_take(struct convert *c, struct dperf_pool *pool, unsigned *pools, unsigned words,
-		     char **word)
-{
-	uint64_t count;
-
-	if (*pools == DPERF_POOLS || whole_take(word[1], 1, UINT16_MAX, &count))
-		return -1;
-	pool += *pools;
-	for (unsigned i = 0; i < words; i += i ? 1 : 2) {
-		struct ip_range *r = &pool->range[pool->ranges];
-
-		r->count = i ? 1 : count;
-		if (address_take(c, word[i], &r->first) || r->first + r->count > 0xe0000000 ||
-		    !range_is_apart(pool, r))
-			return -1;
-		pool->ranges++;
-	}
-	(*pools)++;
-	return 0;
-}
-
-int client_take(ARGUMENTS)
-{
-	UNUSED;
-	return pool_take(c, c->dperf.client, &c->dperf.clients, words, word);
-}
-
-int server_take(ARGUMENTS)
-{
-	UNUSED;
-	return pool_take(c, c->dperf.server, &c->dperf.servers, words, word);
-}
-
-int change_dip_take(ARGUMENTS)
-{
-	struct dperf_steps *steps = &c->dperf.steps[c->dperf.change_dips];
-	uint64_t step, count;
-
-	UNUSED;
-	if (c->dperf.change_dips == DPERF_POOLS || address_take(c, word[0], &steps->first) ||
-	    whole_take(word[1], 1, 1 << 24, &step) || whole_take(word[2], 1, 65536, &count) ||
-	    steps->first + step * (count - 1) >= 0xe0000000)
-		return -1;
-	steps->step = (uint32_t)step;
-	steps->count = (uint32_t)count;
-	c->dperf.change_dips++;
-	return 0;
 }
 
 int listen_take(ARGUMENTS)
