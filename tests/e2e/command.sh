@@ -82,3 +82,7 @@ groff -man -Tutf8 -ww -z "$source_dir/docs/onager.1" 2>groff.err || fail "$(cat 
 for command in run check convert devices schema help; do
 	says "$source_dir/docs/onager.1" "^\.B[RI]? onager $command|onager $command"
 done
+
+case_is "the reference of keys is the binary's"
+"$source_dir/tools/manual" "$onager" >manual.md || fail "tools/manual: exit $?"
+cmp manual.md "$source_dir/docs/CONFIGURATION.md" || fail "run: tools/manual >docs/CONFIGURATION.md"
