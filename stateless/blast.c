@@ -417,7 +417,8 @@ static bool batch(struct blast *b, struct tx *tx, uint64_t now)
 		return false;
 	}
 	count = b->paced ? due_take(b, tx, pkt, most, now) : blanks_take(tx, pkt, most);
-	b->blocked = count < most || !most ? NOT_OFFERED_TX_FULL : NOT_OFFERED_LATE;
+	b->blocked = count < BATCH && schedule_is_due(&b->schedule, now) ? NOT_OFFERED_TX_FULL
+									 : NOT_OFFERED_LATE;
 	done = packets_write(b, pkt, count, now, &bytes);
 	if (b->paced)
 		b->level->connection.not_offered[NOT_OFFERED_LATE] += count - done;

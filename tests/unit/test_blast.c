@@ -371,6 +371,11 @@ static void test_catch_up(void **state)
 					 0);
 		assert_int_equal(blast_offered(lab) + blast_not_offered(lab), 1000);
 		assert_int_equal(blast_not_offered(lab), 899);
+		for (unsigned w = 0; w < workers; w++)
+			assert_int_equal(lab->worker[w]
+						 .stats[0]
+						 .level.connection.not_offered[NOT_OFFERED_TX_FULL],
+					 0);
 		assert_true(lab->worker[0].engine->ops->idle(lab->worker[0].engine));
 		blast_close(lab);
 	}
