@@ -15,6 +15,7 @@
 	X(ARP_BAD, "arp.bad", BAD_RX, "malformed ARP packet")                                      \
 	X(ARP_NOT_MINE, "arp.not_mine", NONE, "ARP that neither asks for nor answers this port")   \
 	X(IP_BAD, "ip.bad", BAD_RX, "IP version, header length or total length wrong")             \
+	X(IP_CUT, "ip.cut", BAD_RX, "longer than its frame: ethtool -K IF tso off gso off gro off") \
 	X(IP_CSUM, "ip.bad_csum", BAD_RX, "IPv4 header checksum wrong")                            \
 	X(IP_FRAGMENT, "ip.fragment", BAD_RX, "IP fragment: Onager does not reassemble")           \
 	X(IP_NOT_MINE, "ip.not_mine", OTHER_RX, "IP destination is no address of this port")       \

@@ -252,8 +252,10 @@ static enum drop ip4_parse(struct packet *p, struct view *view)
 		return DROP_ETH_SHORT;
 	header = (ip[0] & 0xfu) * 4;
 	total = host16(ip + 2);
-	if (ip[0] >> 4 != 4 || header < IP_BYTES || header > total || p->l3 + total > p->m->pkt_len)
+	if (ip[0] >> 4 != 4 || header < IP_BYTES || header > total)
 		return DROP_IP_BAD;
+	if (p->l3 + total > p->m->pkt_len)
+		return DROP_IP_CUT; /* AF_PACKET shows so what TSO is to cut for the wire */
 	p->l4 = p->l3 + header;
 	p->l4_len = total - header;
 	if (p->l4 > p->room)

@@ -88,7 +88,7 @@ static void cut_frames(void **state)
 			f = whole;
 			f.length = length;
 			assert_drop(&f, rules[r],
-				    length < whole.l3 + 20 ? DROP_ETH_SHORT : DROP_IP_BAD);
+				    length < whole.l3 + 20 ? DROP_ETH_SHORT : DROP_IP_CUT);
 		}
 		arp(&whole, rules[r]);
 		for (uint16_t length = 0; length < whole.l3 + 28; length++) {
@@ -135,10 +135,10 @@ static void malformed_ip(void **state)
 	assert_drop(&f, &plain, DROP_IP_BAD);
 	put16(f.byte + 16, 101); /* one more than there is */
 	seal(&f);
-	assert_drop(&f, &plain, DROP_IP_BAD);
+	assert_drop(&f, &plain, DROP_IP_CUT);
 	put16(f.byte + 16, 0xffff);
 	seal(&f);
-	assert_drop(&f, &plain, DROP_IP_BAD);
+	assert_drop(&f, &plain, DROP_IP_CUT);
 	ipv4(&f, &plain, 6, 8, 30);
 	put16(f.byte + 16, 24); /* less than its own header */
 	assert_drop(&f, &plain, DROP_IP_BAD);
