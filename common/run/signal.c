@@ -14,7 +14,7 @@
 
 static int wake = -1;
 static volatile sig_atomic_t came;
-static struct sigaction old_int, old_term, old_pipe;
+static struct sigaction old_int, old_term, old_hup, old_pipe;
 
 static void signal_handle(int number)
 {
@@ -41,6 +41,9 @@ int signal_open(struct err *err)
 	sigaction(SIGINT, &handle, &old_int);
 	sigaction(SIGTERM, &handle, &old_term);
 	sigaction(SIGPIPE, &ignore, &old_pipe);
+	sigaction(SIGHUP, NULL, &old_hup);
+	if (old_hup.sa_handler != SIG_IGN) /* under nohup it is */
+		sigaction(SIGHUP, &handle, NULL);
 	return 0;
 }
 
@@ -49,6 +52,7 @@ void signal_close(void)
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);
 	sigaction(SIGPIPE, &old_pipe, NULL);
+	sigaction(SIGHUP, &old_hup, NULL);
 	close(wake);
 	wake = -1;
 }

@@ -1,4 +1,5 @@
-/* SIGINT and SIGTERM: the first asks the run to end, a second ends the process at once. */
+/* SIGINT, SIGTERM and SIGHUP (unless ignored, as nohup does): the first asks the run to end, a
+ * second ends the process at once. */
 #ifndef RUN_SIGNAL_H
 #define RUN_SIGNAL_H
 

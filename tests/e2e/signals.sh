@@ -64,6 +64,29 @@ wait "${pid[run]}" || status=$?
 unset "pid[run]"
 [ $status != 0 ] || fail "exit 0"
 
+case_is "a lost terminal ends it in order"
+rm -f run.report
+start run - "$onager" run loop.json --report run.report
+sleep 3.3
+kill -HUP "${pid[run]}"
+wait_for 5 gone run
+status=0
+wait "${pid[run]}" || status=$?
+unset "pid[run]"
+[ $status = 0 ] || [ $status = 3 ] || fail "exit $status"
+laws run
+expect run '.interrupted'
+
+case_is "nohup"
+start run - env --ignore-signal=HUP "$onager" run loop.json --set ramp=0s --duration 4s --report run.report
+sleep 2
+kill -HUP "${pid[run]}"
+wait_for 20 gone run
+wait "${pid[run]}" || [ $? = 3 ] || fail "exit $?"
+unset "pid[run]"
+laws run
+expect run '.interrupted | not' '.phases.steady_s > 3.9'
+
 case_is "a server that waits for clients ends in order"
 jq '.ports |= [.[1]] | .traffic |= [.[1]] | .ports[0].device = "net_null0" |
 	.ports[0].gateway_mac = "02:00:00:00:00:01"' loop.json >server.json
