@@ -13,6 +13,8 @@
 
 #include "../base/require.h"
 
+#define FILE_BYTES_MAX (64u << 20)
+
 static char *text_vformat(const char *format, va_list args)
 {
 	char *text = NULL;
@@ -151,7 +153,7 @@ cJSON *document_value(struct document *d, const char *text, unsigned source)
 	return node ? node : node_own(d, cJSON_CreateString(text), source);
 }
 
-/* The whole file, or NULL with errno set. */
+/* The whole file, or NULL with errno set. The limit is for what has no end: a device, a pipe. */
 static char *file_read(FILE *file, size_t *length)
 {
 	size_t room = 65536;
@@ -163,6 +165,11 @@ static char *file_read(FILE *file, size_t *length)
 		*length += fread(text + *length, 1, room - *length, file);
 		if (*length < room)
 			break;
+		if (room >= FILE_BYTES_MAX) {
+			free(text);
+			errno = EFBIG;
+			return NULL;
+		}
 		room *= 2;
 		text = realloc(text, room);
 		require(text);

@@ -26,6 +26,10 @@ for arguments in "" "rnu x.json" "run" "run empty.json --nosuch" "run empty.json
 	[ ! -s cmd.out ] || fail "onager $arguments: on standard output: $(cat cmd.out)"
 done
 
+case_is "a file without an end is refused"
+onager_exits 2 check /dev/zero
+says cmd.err '^/dev/zero: File too large$'
+
 case_is "errors have file, line, column and path, all in one run"
 cat >lab.json <<'END'
 {
