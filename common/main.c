@@ -4,6 +4,7 @@
  * (struct err) and are printed here; so is a standard output that cannot take the results. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -366,7 +367,7 @@ static const struct command command[] = {
 	 "Exit status: 0 pass; 1 fail; 2 configuration; 3 invalid (the generator was the limit, "
 	 "or\n"
 	 "was interrupted too early); 4 environment (device, memory, permission, gateway).\n"
-	 "SIGINT and SIGTERM end the run in order, with a report; a second one ends it at once.\n\n"
+	 "SIGINT, SIGTERM and SIGHUP end the run in order, with a report; a second one at once.\n\n"
 	 "Examples:\n"
 	 "  onager run conf/loop-http-cps.json --duration 5s\n"
 	 "  onager run lab.json --set traffic.0.load.cps=5000 --report out.json\n"
@@ -466,10 +467,24 @@ static int command_help(int argc, char **argv)
 	return output_end(EXIT_PASS);
 }
 
+/* A standard descriptor that is closed would be the next file opened - a device, the report - and
+ * take what is printed. This one can be opened, and neither written nor read. */
+static void descriptors_fill(void)
+{
+	int fd;
+
+	do
+		fd = open("/", O_PATH);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *chosen;
 
+	descriptors_fill();
 	signal(SIGPIPE, SIG_IGN);
 	opterr = 0;
 	if (argc < 2) {

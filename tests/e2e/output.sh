@@ -84,6 +84,17 @@ for command in "run loop.json" "check loop.json" schema devices "help run" --ver
 	says cmd.err 'No space left'
 done
 
+case_is "closed standard descriptors: no file takes their place"
+status=0
+timeout 60 "$onager" run loop.json --duration 0.3s --report cmd.report 2>cmd.err >&- || status=$?
+[ $status = 4 ] || fail "exit $status"
+says cmd.err '^onager: standard output: Bad file descriptor$'
+laws cmd
+timeout 60 "$onager" run loop.json --duration 0.3s --report cmd.report >cmd.out 2>&- <&- ||
+	[ $? = 3 ] || fail "exit $?"
+says cmd.out '^verdict: '
+laws cmd
+
 case_is "a reader that goes away"
 for command in "run loop.json" "check loop.json" schema devices "help run"; do
 	echo 0 >status
