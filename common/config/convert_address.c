@@ -29,7 +29,8 @@ static bool text_is_pci(const char *text, size_t length)
 		if (i >= sizeof(shape) - 1 ||
 		    (shape[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != shape[i]))
 			return false;
-	return length == sizeof(shape) - 1;
+	return length == sizeof(shape) - 1 && text[8] <= '1' &&
+	       text[11] <= '7'; /* slot, function */
 }
 
 /* "0000:07:00.0", or of "bond4:2(0000:07:00.0,0000:07:00.1)" the first. */
@@ -103,14 +104,38 @@ static int pool_take(struct convert *c, struct dperf_pool *pool, unsigned *pools
 
 int client_take(ARGUMENTS)
 {
+	struct dperf *d = &c->dperf;
+	const struct dperf_pool *pool = &d->client[d->clients];
+
 	UNUSED;
-	return pool_take(c, c->dperf.client, &c->dperf.clients, words, word);
+	if (pool_take(c, d->client, &d->clients, words, word))
+		return -1;
+	for (unsigned i = 0; i + 1 < d->clients; i++)
+		for (unsigned j = 0; j < pool->ranges; j++)
+			if (!range_is_apart(&d->client[i], &pool->range[j]))
+				return -1;
+	return 0;
 }
 
 int server_take(ARGUMENTS)
 {
 	UNUSED;
 	return pool_take(c, c->dperf.server, &c->dperf.servers, words, word);
+}
+
+static bool steps_have(const struct dperf_steps *s, u128 address)
+{
+	return address >= s->first && (address - s->first) % s->step == 0 &&
+	       (address - s->first) / s->step < s->count;
+}
+
+static bool steps_are_apart(const struct dperf *d, const struct dperf_steps *s)
+{
+	for (unsigned i = 0; i < d->change_dips; i++)
+		for (uint32_t n = 0; n < s->count; n++)
+			if (steps_have(&d->steps[i], s->first + (u128)s->step * n))
+				return false;
+	return true;
 }
 
 int change_dip_take(ARGUMENTS)
@@ -125,6 +150,8 @@ int change_dip_take(ARGUMENTS)
 		return -1;
 	steps->step = (uint32_t)step;
 	steps->count = (uint32_t)count;
+	if (!steps_are_apart(&c->dperf, steps))
+		return -1;
 	c->dperf.change_dips++;
 	return 0;
 }

@@ -24,12 +24,12 @@ const struct keyword keyword_table[] = {
 	{"port", WORDS(3, 4, "a PCI address or bond, an own IP address, another one of a gateway, "
 			     "and perhaps its MAC address"),
 	 AT(PORT), REPEATED, .take = port_take},
-	{"client", WORDS(2, MANY, "an IP address and a count, and perhaps further addresses, all "
-				  "different"),
+	{"client", WORDS(2, MANY, "an IP address and a count, and perhaps further addresses, "
+				  "none of them twice"),
 	 AT(CLIENTS), REPEATED, .take = client_take},
 	{"server", WORDS(2, 2, "an IP address and a count"), AT(SERVERS), REPEATED,
 	 .take = server_take},
-	{"change_dip", WORDS(3, 3, "an IP address, a step and a count"), AT(SERVERS), CLIENT,
+	{"change_dip", WORDS(3, 3, "an IP address, a step and a count, no address twice"), AT(SERVERS), CLIENT,
 	 REPEATED, .take = change_dip_take},
 	{"listen", WORDS(2, 2, "a port and a count"), AT(SERVER_PORTS), .take = listen_take},
 	{"client_port_range", WORDS(1, 2, PORT_RANGE), AT(CLIENT_PORTS), CLIENT,
