@@ -26,7 +26,7 @@
 #define QUEUE_MOST                                                                    \
 	256u /* of the transmit queue: with more waiting in it, the port is the limit \
 	      */
-#define END_GRACE     1000000u /* ns */
+#define END_GRACE     5000000u /* ns; a load ends exactly to 10 ms */
 #define always_inline static inline __attribute__((always_inline))
 
 uint64_t blast_reserve(const struct config_traffic *t)
