@@ -22,10 +22,9 @@
 
 #include "tag.h"
 
-#define BATCH 64u /* packets made at a time */
-#define QUEUE_MOST                                                                    \
-	256u /* of the transmit queue: with more waiting in it, the port is the limit \
-	      */
+/* Of the transmit queue: with more waiting in it, the port is the limit. */
+#define QUEUE_MOST    256u
+#define BATCH         64u      /* packets made at a time */
 #define END_GRACE     5000000u /* ns; a load ends exactly to 10 ms */
 #define always_inline static inline __attribute__((always_inline))
 
