@@ -31,7 +31,7 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tc
 		 LAST_ACK,
 };
 
-#define CONN_ENTRIES_MAX 64 /* traffic entries of a port: 6 bits */
+#define CONN_ENTRIES_MAX CONFIG_PORT_ENTRIES_MAX /* traffic entries of a port: 6 bits */
 #define CONN_MSS_MAX     16 /* distinct peer MSS values kept apart: 4 bits */
 #define CONN_NO_SCALE    15 /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15

@@ -287,9 +287,11 @@ static void overlap_check(struct reader *r, unsigned i, unsigned other)
 	char text[46];
 	struct spot s;
 
-	if (a->port != b->port || traffic_is_client(a->kind) != traffic_is_client(b->kind) ||
+	if (traffic_is_stateless(b->kind) || a->port != b->port ||
+	    traffic_is_client(a->kind) != traffic_is_client(b->kind) ||
 	    !addresses_meet(&a->servers, &b->servers, &server) ||
-	    !ports_meet(&a->server_ports, &b->server_ports, &server_port))
+	    !ports_meet(&a->server_ports, &b->server_ports, &server_port) ||
+	    !kind_is_known(r, other))
 		return;
 	ip_format(text, 4, server);
 	spot_find(r, &s, "traffic", i, "servers", NULL);
@@ -303,6 +305,26 @@ static void overlap_check(struct reader *r, unsigned i, unsigned other)
 			    "traffic[%u] connects to %s port %u from the same addresses and ports "
 			    "already",
 			    other, text, server_port);
+}
+
+/* Says it once, of the first entry too many. */
+static void entries_check(struct reader *r, unsigned i)
+{
+	const struct config_traffic *traffic = r->config->traffic;
+	unsigned before = 0;
+	struct spot s;
+
+	for (unsigned j = 0; j < i; j++)
+		before += traffic[j].port == traffic[i].port &&
+			  !traffic_is_stateless(traffic[j].kind);
+	if (before != CONFIG_PORT_ENTRIES_MAX || traffic_is_stateless(traffic[i].kind))
+		return;
+	spot_find(r, &s, "traffic", i, "name", NULL);
+	problem_add(
+		r->document, &s.element, PLACE_VALUE,
+		"expected at most %d entries of connections on a port, got more: give it a list "
+		"of servers or server_ports, or another port",
+		CONFIG_PORT_ENTRIES_MAX);
 }
 
 static void traffic_check(struct reader *r)
@@ -322,10 +344,9 @@ static void traffic_check(struct reader *r)
 			blast_check(r, i);
 		else if (traffic_is_client(c->traffic[i].kind))
 			load_check(r, i);
-		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++) {
-			if (kind_is_known(r, j) && !traffic_is_stateless(c->traffic[j].kind))
-				overlap_check(r, i, j);
-		}
+		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++)
+			overlap_check(r, i, j);
+		entries_check(r, i);
 	}
 }
 

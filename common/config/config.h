@@ -253,6 +253,9 @@ struct config {
 	void *storage; /* of all the above; private */
 };
 
+/* Of a port's TCP and UDP sockets' entries: a connection's record has 6 bits for its entry. */
+#define CONFIG_PORT_ENTRIES_MAX 64
+
 /* What check needs to know of the machine; a test gives a made-up one. */
 struct config_machine {
 	unsigned cores; /* 0-based core numbers below this exist */
