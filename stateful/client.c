@@ -11,7 +11,7 @@ static void request_failed(struct stateful *s, struct conn *c, enum failed faile
 	c->wait = 0;
 	e->waiting--;
 	e->stats->level.request.failed[failed]++;
-	if (!c->note)
+	if (!c->note || c->note == CONN_CHURNED)
 		c->note = 1 + failed;
 	if (e->http)
 		s->counters->value[COUNTER_HTTP_ERR]++;
@@ -87,7 +87,8 @@ void client_think_over(struct stateful *s, struct conn *c)
 static void client_next(struct stateful *s, struct conn *c, struct segment *seg, bool keep_alive)
 {
 	struct entry *e = conn_entry(s, c);
-	bool stays = keep_alive && !s->draining && (*conn_requests(s, c) || e->churn);
+	bool stays = keep_alive && !s->draining && c->note != CONN_CHURNED &&
+		     (*conn_requests(s, c) || e->churn);
 
 	if (seg->flags & TCP_FIN)
 		return; /* client_fin() closes */
@@ -208,8 +209,6 @@ bool client_data(struct stateful *s, struct conn *c, struct segment *seg)
 	uint64_t expected;
 
 	if (!c->wait) { /* data that nobody asked for */
-		if (!c->note)
-			c->note = 1 + FAILED_PROTOCOL;
 		conn_abort(s, c, FAILED_PROTOCOL);
 		return true;
 	}

@@ -79,7 +79,7 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 		e->waiting--;
 		e->stats->level.request.failed[failed < 0 ? FAILED_PROTOCOL : failed]++;
 	}
-	if (failed < 0 && e->client && c->note)
+	if (failed < 0 && e->client && c->note && c->note != CONN_CHURNED)
 		failed = c->note - 1;
 	if (failed < 0) {
 		tally->succeeded++;

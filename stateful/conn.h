@@ -36,6 +36,7 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tc
 #define CONN_NO_SCALE    15 /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
 #define CONN_UNLIMITED   UINT16_MAX
+#define CONN_CHURNED     7 /* note of a client: to be closed after the response awaited */
 #define CONN_FLIGHT_MAX  UINT16_MAX
 #define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
 #define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */

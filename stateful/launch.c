@@ -102,8 +102,9 @@ static bool launch_one(struct stateful *s, struct entry *e)
 	return true;
 }
 
-/* Close the idle connection that was opened longest ago: records are reused last-freed-first, so
- * going round them in order meets them in the order of their opening. */
+/* Close the connection that was opened longest ago, at once if it is idle, else after the response
+ * that it awaits: records are reused last-freed-first, so going round them in order meets them in
+ * the order of their opening. */
 static bool churn_one(struct stateful *s, struct entry *e)
 {
 	for (unsigned i = 0; i < CHURN_TRIES && s->table.used; i++) {
@@ -112,8 +113,14 @@ static bool churn_one(struct stateful *s, struct entry *e)
 		if (e->churn_at >= s->table.used)
 			e->churn_at = 0;
 		c = &s->table.conn[e->churn_at++];
-		if (c->state == ESTABLISHED && c->entry == e->number && conn_is_idle(s, c)) {
+		if (c->state != ESTABLISHED || c->entry != e->number)
+			continue;
+		if (conn_is_idle(s, c)) {
 			conn_close(s, c, NULL);
+			return true;
+		}
+		if (c->wait && !c->note) {
+			c->note = CONN_CHURNED;
 			return true;
 		}
 	}

@@ -163,12 +163,14 @@ static void test_concurrency_of_short_connections(void **state)
 	world_close(&w);
 }
 
-static void test_concurrency_with_churn(void **state)
+static void churn(const char *think_time)
 {
-	(void)state;
-	world_open(&w, NULL,
+	const struct world_rule rule = {.to_server = {.delay = MS(1)},
+					.to_client = {.delay = MS(1)}};
+
+	world_open(&w, &rule,
 		   SET("client.load.concurrency=100", "client.load.cps=50", "duration=10s",
-		       "client.think_time=50ms"));
+		       think_time));
 	world_start(&w);
 	world_pass(&w, SEC(2) + MS(500));
 	for (unsigned i = 0; i < 7; i++) { /* full after two seconds */
@@ -181,6 +183,19 @@ static void test_concurrency_with_churn(void **state)
 	world_drain(&w);
 	assert_int_equal(world_client(&w)->connection.succeeded, 500);
 	world_close(&w);
+}
+
+static void test_concurrency_with_churn(void **state)
+{
+	(void)state;
+	churn("client.think_time=50ms");
+}
+
+/* No connection is ever idle: the oldest goes after the response that it awaits. */
+static void test_churn_of_busy_connections(void **state)
+{
+	(void)state;
+	churn("client.think_time=0s");
 }
 
 static void test_requests_per_second(void **state)
@@ -390,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_concurrency_is_held),
 		cmocka_unit_test(test_concurrency_of_short_connections),
 		cmocka_unit_test(test_concurrency_with_churn),
+		cmocka_unit_test(test_churn_of_busy_connections),
 		cmocka_unit_test(test_requests_per_second),
 		cmocka_unit_test(test_requests_per_second_alone),
 		cmocka_unit_test(test_bits_per_second),
