@@ -1,0 +1,281 @@
+/* Our client, segment by segment: handshakes, resets and blind attacks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "client_drill.h"
+
+/* --- handshake --- */
+
+static void test_short_connection(void **state)
+{
+	(void)state;
+	connect_to(NULL);
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u", request);
+	finish(2 + sizeof(RESPONSE_5) - 1);
+	expect_success();
+}
+
+static void test_handshake_ack(void **state)
+{
+	(void)state;
+	open_client(SET("client.tcp.handshake_ack=true"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
+	EXPECT(&d, ". 1:1 ack 1 <>");
+	EXPECT(&d, "P. 1 ack 1");
+	EXPECT_NOTHING(&d);
+	drill_close(&d);
+}
+
+static void test_syn_is_retransmitted_with_back_off(void **state)
+{
+	(void)state;
+	open_client(SET("client.tcp.initial_rto=1s", "client.tcp.retries=3", "client.timeout=60s"));
+	EXPECT(&d, "S 0:0");
+	EXPECT_IN(&d, SEC(1), "S 0:0 win 65535");
+	EXPECT_IN(&d, SEC(2), "S 0:0 win 65535");
+	EXPECT_IN(&d, SEC(4), "S 0:0 win 65535");
+	assert_int_equal(drill_counter(&d, COUNTER_SYN_RT), 3);
+	drill_wait(&d, SEC(9));
+	expect_ended(FAILED_TIMEOUT);
+}
+
+static void test_connect_time_out(void **state)
+{
+	(void)state;
+	open_client(SET("client.timeout=5s"));
+	drill_wait(&d, MS(4900));
+	assert_int_equal(drill_level(&d)->open, 1);
+	assert_int_equal(drill_counter(&d, COUNTER_SYN_TX), 3); /* 0, 1, 3 s */
+	drill_wait(&d, MS(200));
+	expect_ended(FAILED_TIMEOUT);
+}
+
+static void test_connection_refused(void **state)
+{
+	(void)state;
+	open_client(NULL);
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "R. 0 ack 1");
+	EXPECT_NOTHING(&d);
+	expect_ended(FAILED_REFUSED);
+}
+
+/* RFC 9293 section 3.10.7.3: a RST counts in SYN-SENT only if it acknowledges the SYN. */
+static void test_false_refusals(void **state)
+{
+	(void)state;
+	open_client(NULL);
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "R 0");
+	SEND(&d, "R. 0 ack 2");
+	SEND(&d, "R. 0 ack 0");
+	EXPECT_NOTHING(&d);
+	assert_int_equal(drill_level(&d)->open, 1);
+	EXPECT_DROPS(&d, TCP_BAD_RST, 1);
+	EXPECT_DROPS(&d, TCP_BAD_ACK, 2);
+	drill_close(&d);
+}
+
+static void test_syn_ack_that_acknowledges_something_else(void **state)
+{
+	(void)state;
+	open_client(NULL);
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 9 win 65535 <mss 1460>");
+	EXPECT(&d, "R 9:9");
+	EXPECT(&d, "S 0:0"); /* at once, not after a time-out */
+	EXPECT_DROPS(&d, TCP_BAD_ACK, 1);
+	SEND(&d, ". 0 ack 77"); /* what a half-open far end says */
+	EXPECT(&d, "R 77:77");
+	EXPECT_NOTHING(&d); /* but only once */
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
+	EXPECT(&d, "P. 1 ack 1");
+	drill_close(&d);
+}
+
+static void test_repeated_syn_ack_is_acknowledged(void **state)
+{
+	(void)state;
+	connect_to(NULL);
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
+	EXPECT(&d, ". %u:%u ack 1", request, request);
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u", request);
+	finish(1 + sizeof(RESPONSE_5));
+	expect_success();
+}
+
+static void test_window_scale_only_when_agreed(void **state)
+{
+	int scale;
+
+	(void)state;
+	open_client(SET("client.tcp.window=1Mi"));
+	EXPECT(&d, "S 0:0 win 65535");
+	scale = segment_option(&d.got, 3);
+	assert_in_range(scale, 1, 14);
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460>");
+	EXPECT(&d, "P. 1 ack 1 win 65535");
+	drill_close(&d);
+	open_client(SET("client.tcp.window=1Mi"));
+	EXPECT(&d, "S 0:0 win 65535");
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460,nop,wscale 0>");
+	EXPECT(&d, "P. 1 ack 1 win %u", 1048576 >> scale);
+	drill_close(&d);
+}
+
+/* The window of a SYN,ACK is not scaled, even when scaling is agreed on. */
+static void test_window_of_syn_ack_is_not_scaled(void **state)
+{
+	(void)state;
+	open_client(SET("client.request.method=POST", "client.request.body.size=4000"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 1 win 1000 <mss 1460,nop,wscale 7>");
+	EXPECT(&d, ". 1:1001 ack 1");
+	EXPECT_NOTHING(&d);
+	SEND(&d, ". 1 ack 1001 win 8"); /* 1024 */
+	EXPECT(&d, ". 1001:2025 ack 1");
+	EXPECT_NOTHING(&d);
+	drill_close(&d);
+}
+
+static void test_mss_of_the_peer(void **state)
+{
+	(void)state;
+	open_client(SET("client.request.method=POST", "client.request.body.size=1000"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 300>");
+	EXPECT(&d, ". 1:301 ack 1");
+	EXPECT(&d, ". 301:601 ack 1");
+	EXPECT(&d, ". 601:901 ack 1");
+	EXPECT(&d, "P. 901 ack 1");
+	EXPECT_NOTHING(&d);
+	drill_close(&d);
+}
+
+static void test_syn_ack_without_options(void **state)
+{
+	(void)state;
+	open_client(SET("client.request.method=POST", "client.request.body.size=1000"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S. 0 ack 1 win 65535");
+	EXPECT(&d, ". 1:537 ack 1");
+	drill_close(&d);
+}
+
+static void test_data_on_syn_ack(void **state)
+{
+	(void)state;
+	open_client(NULL);
+	EXPECT(&d, "S 0:0");
+	SEND_TEXT(&d, "HTTP", "S. 0 ack 1 win 65535 <mss 1460>");
+	EXPECT(&d, "P. 1");
+	drill_close(&d);
+}
+
+/* --- resets and blind attacks (RFC 5961) --- */
+
+static void test_reset_elsewhere_in_the_window_is_challenged(void **state)
+{
+	(void)state;
+	connect_to(NULL);
+	SEND(&d, "R 100");
+	EXPECT(&d, ". %u:%u ack 1", request, request);
+	SEND(&d, "R 0");
+	SEND(&d, "R 100000");
+	EXPECT_NOTHING(&d);
+	EXPECT_DROPS(&d, TCP_BAD_RST, 3);
+	assert_int_equal(drill_level(&d)->open, 1);
+	drill_close(&d);
+}
+
+static void test_syn_on_a_connection_is_challenged(void **state)
+{
+	(void)state;
+	connect_to(NULL);
+	SEND(&d, "S 1");
+	EXPECT(&d, ". %u:%u ack 1", request, request);
+	SEND(&d, "S. 5000 ack 1");
+	EXPECT(&d, ". %u:%u ack 1", request, request);
+	EXPECT_DROPS(&d, TCP_BAD_SYN, 2);
+	drill_close(&d);
+}
+
+static void test_segments_to_a_client_port_without_connection(void **state)
+{
+	(void)state;
+	connect_to(NULL);
+	drill_flow(&d, 1);
+	d.flow[1].near_port = 60000;
+	SEND(&d, ". 1 ack 1");
+	EXPECT(&d, "R 1:1");
+	SEND(&d, "S 1");
+	EXPECT(&d, "R. 0:0 ack 2");
+	SEND(&d, "R 1");
+	EXPECT_NOTHING(&d);
+	drill_flow(&d, 0);
+	drill_close(&d);
+}
+
+/* The FIN of the response's end is repeated for a client that is waiting for its own close. */
+static void test_drain_resets_what_waits(void **state)
+{
+	(void)state;
+	connect_to(SET("client.tcp.initial_rto=10s"));
+	drill_drain(&d, SEC(1));
+	drill_wait(&d, MS(10));
+	drill_skip_acks(&d);
+	drill_wait(&d, SEC(2));
+	assert_int_equal(drill_level(&d)->open, 0);
+	assert_int_equal(drill_counter(&d, COUNTER_RST_TX), 1);
+	drill_close(&d);
+}
+
+static void test_drain_closes_idle_connections(void **state)
+{
+	uint32_t end = sizeof(RESPONSE_5);
+
+	(void)state;
+	connect_to(SET("client.requests_per_connection=max", "client.think_time=10s"));
+	SEND_TEXT(&d, RESPONSE_5, "P. 1 ack %u", request);
+	EXPECT(&d, ". %u:%u ack %u", request, request, end);
+	drill_drain(&d, SEC(1));
+	drill_wait(&d, MS(10));
+	EXPECT(&d, "F. %u:%u ack %u", request, request, end);
+	SEND(&d, "F. %u ack %u", end, request + 1);
+	EXPECT(&d, ". %u:%u ack %u", request + 1, request + 1, end + 1);
+	expect_success();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short_connection),
+		cmocka_unit_test(test_handshake_ack),
+		cmocka_unit_test(test_syn_is_retransmitted_with_back_off),
+		cmocka_unit_test(test_connect_time_out),
+		cmocka_unit_test(test_connection_refused),
+		cmocka_unit_test(test_false_refusals),
+		cmocka_unit_test(test_syn_ack_that_acknowledges_something_else),
+		cmocka_unit_test(test_repeated_syn_ack_is_acknowledged),
+		cmocka_unit_test(test_window_scale_only_when_agreed),
+		cmocka_unit_test(test_window_of_syn_ack_is_not_scaled),
+		cmocka_unit_test(test_mss_of_the_peer),
+		cmocka_unit_test(test_syn_ack_without_options),
+		cmocka_unit_test(test_data_on_syn_ack),
+		cmocka_unit_test(test_reset_elsewhere_in_the_window_is_challenged),
+		cmocka_unit_test(test_syn_on_a_connection_is_challenged),
+		cmocka_unit_test(test_segments_to_a_client_port_without_connection),
+		cmocka_unit_test(test_drain_resets_what_waits),
+		cmocka_unit_test(test_drain_closes_idle_connections),
+	};
+
+	return cmocka_run_group_tests_name("tcp client open", tests, NULL, NULL);
+}
