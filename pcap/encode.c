@@ -82,9 +82,13 @@ static uint8_t *put_option(uint8_t *out, uint16_t code, const void *value, uint1
 
 static uint8_t *put_string(uint8_t *out, uint16_t code, const char *string)
 {
-	if (!string || !*string)
+	size_t length = string ? strlen(string) : 0;
+
+	if (!length)
 		return out;
-	return put_option(out, code, string, (uint16_t)strnlen(string, ENCODE_STRING_MAX));
+	if (length > ENCODE_STRING_MAX)
+		length = ENCODE_STRING_MAX;
+	return put_option(out, code, string, (uint16_t)length);
 }
 
 /* An option of time or count. */

@@ -85,8 +85,10 @@ static void file_check(const char *file)
 {
 	struct converted c = convert(file);
 	char path[300];
-	int stem = (int)strcspn(file, ".");
+	int stem;
 
+	assert_non_null(file);
+	stem = (int)strcspn(file, ".");
 	snprintf(path, sizeof(path), "convert/%.*s.err", stem, file);
 	golden_check(path, c.messages);
 	if (strncmp(file, "bad-", 4) == 0) {
