@@ -81,15 +81,22 @@ static void messages_find(struct converted *c)
 	}
 }
 
+/* "convert/NAME.ending" for the file NAME.conf. */
+static void golden_path(char *path, size_t size, const char *file, const char *ending)
+{
+	char name[200] = "";
+
+	for (size_t i = 0; i < sizeof(name) - 1 && file[i] && file[i] != '.'; i++)
+		name[i] = file[i];
+	snprintf(path, size, "convert/%s.%s", name, ending);
+}
+
 static void file_check(const char *file)
 {
 	struct converted c = convert(file);
 	char path[300];
-	int stem;
 
-	assert_non_null(file);
-	stem = (int)strcspn(file, ".");
-	snprintf(path, sizeof(path), "convert/%.*s.err", stem, file);
+	golden_path(path, sizeof(path), file, "err");
 	golden_check(path, c.messages);
 	if (strncmp(file, "bad-", 4) == 0) {
 		assert_int_equal(c.result, -1);
@@ -100,7 +107,7 @@ static void file_check(const char *file)
 
 		if (c.result)
 			fail_msg("%s", c.messages);
-		snprintf(path, sizeof(path), "convert/%.*s.json", stem, file);
+		golden_path(path, sizeof(path), file, "json");
 		golden_check(path, c.text);
 		load_text(&config, c.text);
 		config_free(&config);
