@@ -37,6 +37,14 @@ for file in "$conf"/loop-*.json; do
 	passed "$name"
 done
 
+case_is "the demo shows its first counters within 3 s"
+begin=$(date +%s%N)
+start demo - "$onager" run "$conf/loop-http-cps.json" --duration 4s
+wait_for 10 grep -q httpGet demo.out
+took=$((($(date +%s%N) - begin) / 1000000))
+[ $took -le $((3000 * slow)) ] || fail "they took $took ms"
+stop demo
+
 case_is "the memif pair runs"
 start server - "$onager" run "$conf/memif-server.json" --report server.report
 run_conf memif-client - 2s
