@@ -19,7 +19,7 @@
 #include "http.h"
 #include "tuple.h"
 
-enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tcp_in.c */
+enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see input.c */
 		 CLOSED,
 		 SYN_SENT,
 		 SYN_RECEIVED,
@@ -32,12 +32,11 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see tc
 };
 
 #define CONN_ENTRIES_MAX CONFIG_PORT_ENTRIES_MAX /* traffic entries of a port: 6 bits */
-#define CONN_MSS_MAX     16 /* distinct peer MSS values kept apart: 4 bits */
-#define CONN_NO_SCALE    15 /* window scaling not agreed on */
+#define CONN_MSS_MAX     16                      /* distinct peer MSS values kept apart: 4 bits */
+#define CONN_NO_SCALE    15                      /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
 #define CONN_UNLIMITED   UINT16_MAX
-#define CONN_CHURNED     7 /* note of a client: to be closed after the response awaited */
-#define CONN_FLIGHT_MAX  UINT16_MAX
+#define CONN_CHURNED     7  /* note of a client: to be closed after the response awaited */
 #define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
 #define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
 

@@ -23,6 +23,13 @@
 #define TCP_RST RTE_TCP_RST_FLAG
 #define TCP_PSH RTE_TCP_PSH_FLAG
 
+#define TCP_OPTION_END            0
+#define TCP_OPTION_NOP            1
+#define TCP_OPTION_MSS            2
+#define TCP_OPTION_SCALE          3
+#define TCP_OPTION_SACK_PERMITTED 4
+#define TCP_OPTION_SACK           5
+
 #define TEMPLATE_MAX 64 /* two VLAN tags fit */
 
 enum timer_kind { TIMER_RTX, TIMER_APP, TIMER_SIDE };
@@ -136,6 +143,38 @@ static inline uint32_t segment_piece(const struct segment *seg, uint32_t at, con
 		offset -= m->data_len;
 	*data = rte_pktmbuf_mtod_offset(m, const char *, offset);
 	return RTE_MIN(m->data_len - offset, seg->len - at);
+}
+
+/* The options of a segment's header, one after the other. */
+struct option_walk {
+	const uint8_t *at, *end;
+	bool malformed;
+};
+
+static inline struct option_walk options_of(const struct segment *seg)
+{
+	const struct view *view = &seg->rx->view[seg->index];
+	const uint8_t *tcp = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *, view->l4);
+
+	return (struct option_walk){.at = tcp + sizeof(struct rte_tcp_hdr),
+				    .end = tcp + (tcp[12] >> 4) * 4};
+}
+
+/* The next option, whole: kind, length, value; NULL at the end, or where they are malformed. */
+static inline const uint8_t *option_next(struct option_walk *w)
+{
+	const uint8_t *option;
+
+	while (w->at < w->end && *w->at == TCP_OPTION_NOP)
+		w->at++;
+	if (w->at == w->end || *w->at == TCP_OPTION_END)
+		return NULL;
+	option = w->at;
+	w->malformed = w->end - option < 2 || option[1] < 2 || option[1] > w->end - option;
+	if (w->malformed)
+		return NULL;
+	w->at += option[1];
+	return option;
 }
 
 static inline void segment_refuse(struct segment *seg, enum drop reason)

@@ -44,24 +44,19 @@ struct options {
 /* Any order and any other options in between (RFC 9293 section 3.2). */
 static bool options_walk(const struct segment *seg, struct options *options)
 {
-	const struct view *view = &seg->rx->view[seg->index];
-	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *, view->l4);
-	const uint8_t *end = at + (at[12] >> 4) * 4;
+	struct option_walk walk = options_of(seg);
+	const uint8_t *option;
 
 	*options = (struct options){.mss = 536, .scale = CONN_NO_SCALE};
-	for (at += sizeof(struct rte_tcp_hdr); at < end && *at; at += *at == 1 ? 1 : at[1]) {
-		if (*at == 1)
-			continue;
-		if (end - at < 2 || at[1] < 2 || at[1] > end - at)
-			return false;
-		if (at[0] == 2 && at[1] == 4)
-			options->mss = (uint16_t)(at[2] << 8 | at[3]);
-		if (at[0] == 3 && at[1] == 3)
-			options->scale = RTE_MIN(at[2], SCALE_MAX);
-		if (at[0] == 4 && at[1] == 2)
+	while ((option = option_next(&walk))) {
+		if (option[0] == TCP_OPTION_MSS && option[1] == 4)
+			options->mss = (uint16_t)(option[2] << 8 | option[3]);
+		if (option[0] == TCP_OPTION_SCALE && option[1] == 3)
+			options->scale = RTE_MIN(option[2], SCALE_MAX);
+		if (option[0] == TCP_OPTION_SACK_PERMITTED && option[1] == 2)
 			options->sack = true;
 	}
-	return true;
+	return !walk.malformed;
 }
 
 /* The options of a SYN; false when they are malformed. Most, our own too, are MSS, then NOP and

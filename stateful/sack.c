@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define OPTION_SACK 5
-
 static void range_add(struct side *side, struct sack_range range)
 {
 	struct sack_range *sacked = side->sacked;
@@ -38,30 +36,28 @@ static void range_add(struct side *side, struct sack_range range)
 	side->sack_count = count;
 }
 
+/* A block is taken when it is sane, new, and of what was sent: else it is a D-SACK (RFC 2883) or a
+ * mistake. */
+static void block_read(struct side *side, const uint8_t *block)
+{
+	uint32_t edge[2];
+	struct sack_range range;
+
+	memcpy(edge, block, sizeof(edge));
+	range = (struct sack_range){ntohl(edge[0]), ntohl(edge[1])};
+	if (seq_lt(range.begin, range.end) && seq_lt(side->snd_una, range.begin) &&
+	    !seq_lt(side->snd_max, range.end))
+		range_add(side, range);
+}
+
 void sack_read(struct side *side, const struct segment *seg)
 {
-	const struct view *view = &seg->rx->view[seg->index];
-	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *, view->l4);
-	const uint8_t *end = at + (at[12] >> 4) * 4;
+	struct option_walk walk = options_of(seg);
+	const uint8_t *option;
 
-	for (at += sizeof(struct rte_tcp_hdr); at < end && *at; at += *at == 1 ? 1 : at[1]) {
-		if (*at == 1)
-			continue;
-		if (end - at < 2 || at[1] < 2 || at[1] > end - at)
-			return;
-		for (unsigned i = 2; at[0] == OPTION_SACK && i + 8u <= at[1]; i += 8) {
-			uint32_t edge[2];
-			struct sack_range range;
-
-			memcpy(edge, at + i, sizeof(edge));
-			range = (struct sack_range){ntohl(edge[0]), ntohl(edge[1])};
-			/* sane, new, and of what was sent: else it is a D-SACK (RFC 2883) or a
-			 * mistake */
-			if (seq_lt(range.begin, range.end) && seq_lt(side->snd_una, range.begin) &&
-			    !seq_lt(side->snd_max, range.end))
-				range_add(side, range);
-		}
-	}
+	while ((option = option_next(&walk)))
+		for (unsigned i = 2; option[0] == TCP_OPTION_SACK && i + 8u <= option[1]; i += 8)
+			block_read(side, option + i);
 }
 
 void sack_forget(struct side *side)
