@@ -55,6 +55,7 @@ finish_test() {
 	local status=$? name
 
 	trap - EXIT
+	exec 2>&3 # it may have been redirected when the test ended
 	for name in "${!pid[@]}"; do
 		kill -KILL "${pid[$name]}" 2>/dev/null || true
 	done
@@ -72,6 +73,7 @@ finish_test() {
 	[ -n "${KEEP:-}" ] && echo "kept: $work" >&2 || rm -rf "$work"
 	exit $status
 }
+exec 3>&2
 trap finish_test EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
