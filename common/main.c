@@ -175,10 +175,28 @@ static int config_read(struct config *config, const struct arguments *a, const c
 	return -1;
 }
 
-static int run_start(struct config *config, const struct arguments *a, const char *program)
+/* A command whose argument is a configuration: read both, and begin. */
+static int command_on_file(int argc, char **argv, const struct option *options,
+			   int (*start)(struct config *, const struct arguments *))
+{
+	struct arguments a;
+	struct config config;
+	int exit = arguments_read(&a, options, argc, argv);
+
+	if (exit < 0)
+		exit = config_read(&config, &a, argv[0]);
+	if (exit < 0) {
+		exit = start(&config, &a);
+		config_free(&config);
+	}
+	arguments_free(&a);
+	return exit;
+}
+
+static int run_start(struct config *config, const struct arguments *a)
 {
 	struct run_options options = {
-		.program = program,
+		.program = "onager",
 		.report = a->report ? a->report : config->report_json,
 		.format = a->format,
 		.quiet = a->quiet,
@@ -201,18 +219,8 @@ static int command_run(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	struct arguments a;
-	struct config config;
-	int exit = arguments_read(&a, options, argc, argv);
 
-	if (exit < 0)
-		exit = config_read(&config, &a, argv[0]);
-	if (exit < 0) {
-		exit = run_start(&config, &a, "onager");
-		config_free(&config);
-	}
-	arguments_free(&a);
-	return exit;
+	return command_on_file(argc, argv, options, run_start);
 }
 
 static int simulate_start(struct config *config, const struct arguments *a)
@@ -242,18 +250,15 @@ static int command_simulate(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	struct arguments a;
-	struct config config;
-	int exit = arguments_read(&a, options, argc, argv);
 
-	if (exit < 0)
-		exit = config_read(&config, &a, argv[0]);
-	if (exit < 0) {
-		exit = simulate_start(&config, &a);
-		config_free(&config);
-	}
-	arguments_free(&a);
-	return exit;
+	return command_on_file(argc, argv, options, simulate_start);
+}
+
+static int check_start(struct config *config, const struct arguments *a)
+{
+	struct err err = {.exit = EXIT_USAGE};
+
+	return output_end(plan_print(config, a->json, stdout, &err) ? fail(&err) : EXIT_PASS);
 }
 
 static int command_check(int argc, char **argv)
@@ -265,20 +270,8 @@ static int command_check(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	struct arguments a;
-	struct config config;
-	struct err err = {.exit = EXIT_USAGE};
-	int exit = arguments_read(&a, options, argc, argv);
 
-	if (exit < 0)
-		exit = config_read(&config, &a, argv[0]);
-	if (exit < 0) {
-		exit = plan_print(&config, a.json, stdout, &err) ? fail(&err) : EXIT_PASS;
-		config_free(&config);
-		exit = output_end(exit);
-	}
-	arguments_free(&a);
-	return exit;
+	return command_on_file(argc, argv, options, check_start);
 }
 
 /* The commands that take no FILE. */
