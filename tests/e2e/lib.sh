@@ -9,10 +9,10 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-# Namespaces are called onager-PID-NAME. A test that was killed leaves some: remove those whose
-# process is gone.
+# Namespaces are called onager-PID-NAME, directories /tmp/onager-e2e.PID.X. A test that was killed
+# leaves some: remove those whose process is gone.
 sweep() {
-	local ns owner pid
+	local ns owner pid directory
 
 	while read -r ns _; do
 		[[ $ns =~ ^onager-([0-9]+)- ]] || continue
@@ -23,6 +23,10 @@ sweep() {
 		done
 		ip netns del "$ns" || true
 	done < <(ip netns list 2>/dev/null)
+	for directory in /tmp/onager-e2e.*.*; do
+		[[ $directory =~ e2e\.([0-9]+)\. ]] || continue
+		[ -d "/proc/${BASH_REMATCH[1]}" ] || rm -rf "$directory"
+	done
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
@@ -40,7 +44,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit 77 # ctest: skipped
 fi
 sweep
-work=$(mktemp -d /tmp/onager-e2e.XXXXXX)
+work=$(mktemp -d "/tmp/onager-e2e.$$.XXXXXX")
 chmod 755 "$work"
 cd "$work"
 export RUNTIME_DIRECTORY=$work/runtime # DPDK keeps its sockets there
