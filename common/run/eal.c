@@ -13,6 +13,7 @@
  * thread (it would share a core with a worker that polls all the time). */
 #define _GNU_SOURCE
 #include "port.h"
+#include "port_use.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -275,8 +276,12 @@ int eal_start(const struct config *config, const char *program, struct err *err)
 	return 0;
 }
 
+/* Clean-up unmaps the EAL's memory under its interrupt thread, which runs on until the process
+ * ends: a memif whose peer leaves just then is looked at there. Nothing of ours is outside the
+ * process, so then it is left to the exit. */
 void eal_stop(void)
 {
-	rte_eal_cleanup();
+	if (!port_use_guarded())
+		rte_eal_cleanup();
 	args_free();
 }

@@ -45,6 +45,11 @@ void port_use_guard(void)
 	guarded = true;
 }
 
+bool port_use_guarded(void)
+{
+	return guarded;
+}
+
 int munmap(void *address, size_t length)
 {
 	if (guarded) {
