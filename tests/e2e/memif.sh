@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Two processes over a memif: nothing but a socket file between them.
+# Also under the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
 memif() { # ROLE ID
