@@ -18,7 +18,9 @@
 #include "config/config.h"
 #include "config/convert.h"
 #include "run/capture.h"
+#include "run/memory.h"
 #include "run/plan.h"
+#include "run/plan_machine.h"
 #include "run/port.h"
 #include "run/run.h"
 #include "run/simulate.h"
@@ -163,10 +165,25 @@ static void arguments_free(struct arguments *a)
 	free(a->duration);
 }
 
+static unsigned device_faults(const struct config *config, struct config_fault *fault,
+			      unsigned most)
+{
+	return plan_faults(config, memory_machine(), false, fault, most);
+}
+
+static unsigned simulate_faults(const struct config *config, struct config_fault *fault,
+				unsigned most)
+{
+	return plan_faults(config, memory_machine(), true, fault, most);
+}
+
 static int config_read(struct config *config, const struct arguments *a, const char *command)
 {
-	struct config_machine machine = {.cores = (unsigned)sysconf(_SC_NPROCESSORS_CONF),
-					 .filter_is_wrong = capture_filter_is_wrong};
+	struct config_machine machine = {
+		.cores = (unsigned)sysconf(_SC_NPROCESSORS_CONF),
+		.filter_is_wrong = capture_filter_is_wrong,
+		.faults = strcmp(command, "simulate") ? device_faults : simulate_faults,
+	};
 
 	if (!a->file)
 		return usage(command, "no configuration FILE given");
@@ -256,9 +273,8 @@ static int command_simulate(int argc, char **argv)
 
 static int check_start(struct config *config, const struct arguments *a)
 {
-	struct err err = {.exit = EXIT_USAGE};
-
-	return output_end(plan_print(config, a->json, stdout, &err) ? fail(&err) : EXIT_PASS);
+	plan_print(config, a->json, stdout);
+	return output_end(EXIT_PASS);
 }
 
 static int command_check(int argc, char **argv)
@@ -451,6 +467,8 @@ static int command_help(int argc, char **argv)
 {
 	const struct command *about = argc > 1 ? command_find(argv[1]) : NULL;
 
+	if (argc > 2)
+		return usage(NULL, "unexpected argument '%s'", argv[2]);
 	if (argc > 1 && !about)
 		return usage(NULL, "unknown command '%s'", argv[1]);
 	if (about)
@@ -485,7 +503,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return command_help(1, argv);
+		return command_help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("onager " ONAGER_VERSION);
 		return output_end(EXIT_PASS);

@@ -350,8 +350,8 @@ static void traffic_check(struct reader *r)
 	}
 }
 
-static const char *const report_part[] = {"traffic", "total",   "steady", "streams",
-					  "ports",   "workers", "memory", "phases", "capture"};
+static const char *const report_part[] = {"traffic", "total",  "steady", "streams", "ports",
+					  "workers", "memory", "phases", "capture"};
 
 /* What the report has beside the counters in "total" and "steady". */
 static const char *const report_more[] = {"seconds", "accepted", "drops", "cpuUsage"};

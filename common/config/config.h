@@ -256,11 +256,23 @@ struct config {
 /* Of a port's TCP and UDP sockets' entries: a connection's record has 6 bits for its entry. */
 #define CONFIG_PORT_ENTRIES_MAX 64
 
+/* What the machine does not give: list[index].key.inner, or without a list key.inner, and why. */
+struct config_fault {
+	const char *list;
+	unsigned index;
+	const char *key, *inner; /* either may be NULL */
+	char why[512];
+};
+#define CONFIG_FAULTS_MAX 8
+
 /* What check needs to know of the machine; a test gives a made-up one. */
 struct config_machine {
 	unsigned cores; /* 0-based core numbers below this exist */
 	/* Why this is no filter expression, into `why`; false if it is one. NULL: not looked at. */
 	bool (*filter_is_wrong)(const char *expression, char *why, size_t size);
+	/* What a configuration that is good in itself asks too much of, at most `most`; returns how
+	 * many. NULL: not looked at. */
+	unsigned (*faults)(const struct config *, struct config_fault *, unsigned most);
 };
 
 /* Read `file` ("-": stdin), apply the `set` arguments ("PATH=VALUE"), check everything. All errors

@@ -83,6 +83,8 @@ const struct where *spot_find(struct reader *, struct spot *, const char *list, 
 /* Check what no key can check alone. */
 void capture_check(struct reader *);
 void config_check(struct reader *);
+/* Ask the machine, when all else is good. */
+void machine_check(struct reader *);
 void blast_check(struct reader *, unsigned traffic);
 
 #endif

@@ -182,6 +182,20 @@ void memory_arena_close(struct memory_arena *m)
 	m->base = NULL;
 }
 
+uint64_t memory_machine(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
+	unsigned long long limit;
+
+	if (!file)
+		return bytes;
+	if (fscanf(file, "%llu", &limit) == 1 && limit < bytes)
+		bytes = limit;
+	fclose(file);
+	return bytes;
+}
+
 uint64_t memory_resident(void)
 {
 	FILE *file = fopen("/proc/self/status", "r");

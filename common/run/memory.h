@@ -26,6 +26,9 @@ void memory_arena_close(struct memory_arena *);
 /* How many hugepages of page_size bytes are free on a node (-1: on all together). */
 uint64_t memory_hugepages_free(uint64_t page_size, int socket);
 
+/* Bytes of memory that this process can have at most: the machine's, or its cgroup's limit. */
+uint64_t memory_machine(void);
+
 /* Resident bytes of this process, explicit hugepages included. */
 uint64_t memory_resident(void);
 

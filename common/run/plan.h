@@ -5,15 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../base/err.h"
 #include "../config/config.h"
 
 /* Print the plan of a configuration: addresses, tuples, memory, cores, frames, rates. The last line
- * of the text is "ok". Fails with what plan_check() finds, after everything is printed, and on a
- * write error. */
-int plan_print(const struct config *, bool json, FILE *out, struct err *);
-
-/* Refuse (EXIT_USAGE) what cannot work: more memory than `memory.limit` allows. */
-int plan_check(const struct config *, struct err *);
+ * of the text is "ok": what is wrong with it was said when it was loaded (plan_faults()). */
+void plan_print(const struct config *, bool json, FILE *out);
 
 #endif

@@ -43,9 +43,8 @@ static uint64_t response_length(const struct config_traffic *client,
 	return header + server->response.body_size;
 }
 
-/* The server entry that a client entry talks to, if the file has it. */
-static const struct config_traffic *find_server(const struct config *config,
-						const struct config_traffic *client)
+const struct config_traffic *plan_load_server(const struct config *config,
+					      const struct config_traffic *client)
 {
 	enum traffic_kind kind = client->kind == HTTP_CLIENT ? HTTP_SERVER : TCP_SERVER;
 
@@ -85,7 +84,7 @@ static void count_frames(struct frames *frames, const struct config *config,
 			 const struct config_traffic *client)
 {
 	const struct config_port *port = &config->port[client->port];
-	const struct config_traffic *server = find_server(config, client);
+	const struct config_traffic *server = plan_load_server(config, client);
 	uint64_t mss = client->tcp.mss ? client->tcp.mss : port->mtu - IP_TCP_HEADER;
 	bool separate_fin = server ? server->tcp.separate_fin : client->tcp.separate_fin;
 

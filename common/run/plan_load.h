@@ -21,4 +21,8 @@ struct load_plan {
 /* Count for a client entry of the configuration. */
 void plan_load(struct load_plan *, const struct config *, const struct config_traffic *client);
 
+/* The server entry that a client entry talks to; NULL if the file has none. */
+const struct config_traffic *plan_load_server(const struct config *,
+					      const struct config_traffic *client);
+
 #endif

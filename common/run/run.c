@@ -26,7 +26,6 @@
 #include "capture.h"
 #include "link.h"
 #include "measure.h"
-#include "plan.h"
 #include "signal.h"
 
 #define POLL_NS        1000000u
@@ -446,8 +445,6 @@ int run(const struct config *config, const struct run_options *options, enum exi
 		.format = options->format,
 		.quiet = options->quiet,
 	};
-	if (plan_check(config, err))
-		return -1;
 	if (options->report && !report_is_stdout(&r) && report_check(options->report, err))
 		return -1;
 	if (report_is_stdout(&r) && capture_is_stdout(config))

@@ -22,7 +22,25 @@ static bool filter_is_wrong(const char *expression, char *why, size_t size)
 	return strstr(expression, "prot") != NULL;
 }
 
-static const struct config_machine two_cores = {2, filter_is_wrong};
+/* A small machine: no limit below 1000 bytes can be kept, three ports, a queue for each core. */
+static unsigned faults(const struct config *config, struct config_fault *fault, unsigned most)
+{
+	unsigned count = 0;
+
+	assert_true(most >= 3);
+	if (config->memory_limit && config->memory_limit < 1000)
+		fault[count++] =
+			(struct config_fault){.key = "memory", .inner = "limit", .why = "too few"};
+	if (config->ports > 3)
+		fault[count++] =
+			(struct config_fault){.list = "ports", .index = 3, .why = "one too many"};
+	if (config->ports && config->port[0].cores > 8)
+		fault[count++] = (struct config_fault){
+			.list = "ports", .key = "cores", .why = "too many queues"};
+	return count;
+}
+
+static const struct config_machine two_cores = {2, filter_is_wrong, faults};
 static const struct config_machine many_cores = {.cores = 64};
 
 static void directory_enter(const char *below_source)
