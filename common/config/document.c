@@ -141,16 +141,20 @@ static cJSON *node_own(struct document *d, cJSON *node, unsigned source)
 	return node;
 }
 
-cJSON *document_value(struct document *d, const char *text, unsigned source)
+cJSON *document_value(struct document *d, const char *text, unsigned source, char **sentence)
 {
 	char *copy = text_format("%s", text);
-	char *sentence = NULL;
 	struct place place;
-	cJSON *node = text_parse(d, copy, strlen(copy), source, &place, &sentence);
+	cJSON *node;
 
-	free(sentence);
+	*sentence = NULL;
+	node = text_parse(d, copy, strlen(copy), source, &place, sentence);
 	free(copy);
-	return node ? node : node_own(d, cJSON_CreateString(text), source);
+	if (node || (*text && strchr("\"[{", *text)))
+		return node;
+	free(*sentence);
+	*sentence = NULL;
+	return node_own(d, cJSON_CreateString(text), source);
 }
 
 /* The whole file, or NULL with errno set. The limit is for what has no end: a device, a pipe. */
@@ -284,14 +288,16 @@ void document_set(struct document *d, unsigned set)
 	cJSON *value;
 	char *path;
 	const char *rest;
-	const char *wrong = NULL;
+	const char *wrong;
+	char *sentence;
 
 	if (!equals || equals == start) {
 		problem_push(d, set + 1, (struct place){0, 0}, text_format("expected PATH=VALUE"));
 		return;
 	}
 	path = text_format("%.*s", (int)(equals - start), start);
-	value = document_value(d, equals + 1, set + 1);
+	value = document_value(d, equals + 1, set + 1, &sentence);
+	wrong = sentence;
 	for (rest = path; *rest && !wrong;) {
 		size_t length;
 		bool is_index;
@@ -305,9 +311,10 @@ void document_set(struct document *d, unsigned set)
 		free(name);
 	}
 	if (wrong) {
-		set_refuse(d, set, path, rest, wrong);
+		set_refuse(d, set, path, sentence ? path + strlen(path) : rest, wrong);
 		cJSON_Delete(value);
 	}
+	free(sentence);
 	free(path);
 }
 

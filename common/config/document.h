@@ -66,8 +66,9 @@ bool scan_json(char *text, size_t length, unsigned source, struct marks *, struc
 void document_read(struct document *, const char *file);
 void document_set(struct document *, unsigned set);
 
-/* The tree of a text that is JSON, or else is taken as a string; to be given to cJSON_Delete(). */
-cJSON *document_value(struct document *, const char *text, unsigned source);
+/* The tree of a text that is JSON, or else is taken as a string; to be given to cJSON_Delete().
+ * NULL with an allocated sentence if it begins as a string, list or object does, and is none. */
+cJSON *document_value(struct document *, const char *text, unsigned source, char **sentence);
 
 /* Note a problem; the sentence follows the path. */
 void problem_add(struct document *, const struct where *, enum place_of, const char *format, ...)

@@ -133,7 +133,8 @@ static void keys_check(struct reader *r, const struct where *w, enum key_object 
 static void default_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	struct where at = *w;
-	cJSON *node = document_value(r->document, key->standard, SOURCE_DEFAULT);
+	char *sentence;
+	cJSON *node = document_value(r->document, key->standard, SOURCE_DEFAULT, &sentence);
 	size_t problems = r->document->problems;
 
 	at.node = node;

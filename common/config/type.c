@@ -312,14 +312,16 @@ const struct type type_table[TYPES] = {
 		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^(" DECIMAL
 		       "(ns|us|ms|s|m|h|d)|0(\\\\.0+)?)$\",\"maximum\":0,\"minimum\":0",
 		       time_read},
-	[TYPE_RATE] = {"a rate above 0, such as 5100000, \"5.1m\" or \"max\"",
-		       "\"type\":[\"number\",\"string\"],\"exclusiveMinimum\":0,\"pattern\":\"^("
-		       "max|" DECIMAL SUFFIX ")$\"",
+	[TYPE_RATE] = {"a rate from 1e-9 to 1e18 of at most 18 digits, such as 5100000, \"5.1m\" "
+		       "or \"max\"",
+		       "\"type\":[\"number\",\"string\"],\"minimum\":1e-9,\"maximum\":1e18,"
+		       "\"pattern\":\"^(max|" DECIMAL SUFFIX ")$\"",
 		       rate_read},
-	[TYPE_BIT_RATE] = {"a bit rate above 0, such as \"10Gbps\" or \"max\"",
-			   "\"type\":[\"number\",\"string\"],\"exclusiveMinimum\":0,\"pattern\":\"^"
-			   "(max|" DECIMAL SUFFIX "([bB][pP][sS])?)$\"",
-			   rate_read},
+	[TYPE_BIT_RATE] =
+		{"a bit rate from 1e-9 to 1e18 of at most 18 digits, such as \"10Gbps\" or \"max\"",
+		 "\"type\":[\"number\",\"string\"],\"minimum\":1e-9,\"maximum\":1e18,"
+		 "\"pattern\":\"^(max|" DECIMAL SUFFIX "([bB][pP][sS])?)$\"",
+		 rate_read},
 	[TYPE_NUMBER] = {"a number",
 			 "\"type\":[\"number\",\"string\"],\"pattern\":\"^-?" DECIMAL SUFFIX "$\"",
 			 number_read},

@@ -99,12 +99,23 @@ void cores_read(struct reader *r, const struct where *w, const struct key *key, 
 	free(all);
 }
 
+/* Say what is wrong with a piece that is no range of addresses, nor, with `one`, an address. */
+static bool address_refuse(struct item *item, const char *piece, bool one)
+{
+	char words[128];
+	const char *fault = value_range_fault(piece, one, words, sizeof(words));
+
+	if (fault)
+		refuse(item->reader, &item->where, fault);
+	return fault != NULL;
+}
+
 static bool own_address_take(struct item *item, const char *piece)
 {
 	struct config_address address;
 
 	if (!value_address(piece, &address))
-		return false;
+		return address_refuse(item, piece, true);
 	memcpy(list_grow(item->reader->config, item->list, item->count++, sizeof(address)),
 	       &address, sizeof(address));
 	return true;
@@ -144,7 +155,7 @@ static bool address_take(struct item *item, const char *piece)
 	struct ip_range range;
 
 	if (!value_ip_range(piece, &range))
-		return false;
+		return address_refuse(item, piece, false);
 	for (unsigned i = 0; i < pool->ranges; i++) {
 		const struct ip_range *other = &pool->range[i];
 		u128 start = range.first > other->first ? range.first : other->first;

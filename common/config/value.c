@@ -12,7 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define U128_MAX (~(u128)0)
+#define U128_MAX   (~(u128)0)
+#define RATE_SCALE 1000000000 /* rates reach from its inverse to its square */
 
 struct fraction {
 	u128 num, den;
@@ -137,8 +138,9 @@ bool value_rate(const char *text, bool bits, struct rate *rate)
 {
 	struct fraction f;
 
-	/* UINT64_MAX is "max". */
-	if (!quantity_parse(text, bits, &f) || f.num >= UINT64_MAX || f.den > UINT64_MAX)
+	if (!quantity_parse(text, bits, &f) || f.num >= UINT64_MAX || f.den > UINT64_MAX ||
+	    (f.num && f.num * RATE_SCALE < f.den) ||
+	    f.num > f.den * ((u128)RATE_SCALE * RATE_SCALE))
 		return false;
 	*rate = (struct rate){(uint64_t)f.num, (uint64_t)f.den};
 	return true;

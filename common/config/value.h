@@ -4,13 +4,15 @@
 #define CONFIG_VALUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "config.h"
 
 /* "5100000", "5.1e6", "5.1m", "2Gi": a whole number. */
 bool value_count(const char *text, uint64_t *);
-/* The same, any fraction of at most 64 bits each; with bits also "10Gbps". Not "max". */
+/* The same, 0 or a fraction from 1e-9 to 1e18 whose two sides have at most 64 bits each; with bits
+ * also "10Gbps". Not "max". */
 bool value_rate(const char *text, bool bits, struct rate *);
 /* "10us" to "1d", "0": whole nanoseconds. */
 bool value_time(const char *text, uint64_t *ns);
@@ -22,6 +24,9 @@ bool value_ip(const char *text, u128 *);
 bool value_address(const char *text, struct config_address *);
 /* "10.0.0.1", "10.0.0.1-10.0.0.9" or "10.0.0.0/24", unicast only. */
 bool value_ip_range(const char *text, struct ip_range *);
+/* What such a range - or with `one` such an address - must be and is not, in words (perhaps in
+ * `words`); NULL if nothing of it can be read as an address. */
+const char *value_range_fault(const char *text, bool one, char *words, size_t size);
 /* "3" or "3-9", both at most `most`. */
 bool value_span(const char *text, uint64_t most, uint64_t *first, uint64_t *last);
 /* "02:00:00:00:00:01", unicast. */

@@ -74,7 +74,7 @@ static void write_real(FILE *out, double real)
 		return;
 	}
 	number = report_number(text, real);
-	fprintf(out, strchr(number, '.') ? "%s" : "%s.0", number);
+	fprintf(out, strpbrk(number, ".e") ? "%s" : "%s.0", number);
 }
 
 static void new_line(struct json_sink *json)

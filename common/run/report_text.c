@@ -4,17 +4,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define NUMBER_SMALL 1e-3
+
 const char *report_number(char *text, double real)
 {
-	char *end = text + snprintf(text, REPORT_NUMBER_MAX, "%.6f", real);
+	bool small = real < NUMBER_SMALL && real > -NUMBER_SMALL; /* six places would hide it */
+	char *end = text + snprintf(text, REPORT_NUMBER_MAX, small ? "%.6g" : "%.6f", real);
 
-	if (!strchr(text, '.'))
-		return text;
+	if (small || !strchr(text, '.'))
+		return strcmp(text, "-0") ? text : "0";
 	while (end[-1] == '0')
 		*--end = '\0';
 	if (end[-1] == '.')
 		*--end = '\0';
-	return strcmp(text, "-0") ? text : "0";
+	return text;
 }
 
 const char *report_thousands(char *text, uint64_t value)

@@ -283,7 +283,7 @@ static void tell_numbers(struct sink *s)
 static void numbers_are_plain(void **state)
 {
 	(void)state;
-	assert_json(tell_numbers, "[18446744073709551615, 0.0, 0.0, 0.333333, "
+	assert_json(tell_numbers, "[18446744073709551615, 0.0, -1e-07, 0.333333, "
 				  "1000000000000000000000.0, 4812000.0, null, null, true, {}, {}]");
 }
 
