@@ -67,7 +67,8 @@ void conn_established(struct stateful *s, struct conn *c)
 
 static bool state_is_active(enum tcp_state state)
 {
-	return state == SYN_SENT || state == SYN_RECEIVED || state == ESTABLISHED;
+	return state == SYN_SENT || state == SYN_RECEIVED || state == ESTABLISHED ||
+	       state == UDP_OPEN;
 }
 
 void conn_end(struct stateful *s, struct conn *c, int failed)

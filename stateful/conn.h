@@ -29,6 +29,7 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see in
 		 CLOSE_WAIT,
 		 CLOSING,
 		 LAST_ACK,
+		 UDP_OPEN, /* a UDP socket, see udp_client.c */
 };
 
 #define CONN_ENTRIES_MAX CONFIG_PORT_ENTRIES_MAX /* traffic entries of a port: 6 bits */

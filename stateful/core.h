@@ -9,6 +9,7 @@
 #include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_tcp.h>
+#include <rte_udp.h>
 
 #include "../common/base/checksum.h"
 #include "message.h"
@@ -43,7 +44,7 @@ struct entry {
 	uint16_t window;       /* as it stands in a segment once scaling is agreed on */
 	uint16_t window_plain; /* ... and when it is not, and in SYN segments */
 	uint8_t scale;         /* our window scale */
-	bool client, http;
+	bool client, http, udp;
 	uint8_t number; /* of this entry in the engine */
 	/* the first range of our addresses and of our ports: nearly always the only one */
 	uint32_t local_first, local_count;
@@ -71,6 +72,14 @@ struct entry {
 	uint32_t churn_at;        /* record the search for the oldest goes on at */
 	uint32_t *idle;           /* paced: ring of idle connections */
 	uint32_t idle_mask, idle_head, idle_tail;
+	/* UDP: payload of a request or answer, of which the first bytes lie in `header`; 0: what
+	 * was received is sent back. Sums are of all but addresses, ports and number. */
+	uint32_t payload, payload_sum;
+	bool numbered; /* payload begins with a number */
+	/* with a pipeline: for every record a ring of as many times (a power of two), when each
+	 * request was sent; 0: answered */
+	uint32_t *sent;
+	uint32_t ring;
 };
 
 struct stateful {
@@ -89,6 +98,9 @@ struct stateful {
 	bool clocked;               /* the wheel has been given its first time */
 	bool started, launched_all; /* the load has begun; nothing more will be launched */
 	bool draining, aborting;
+	bool partial;                /* received checksums may be partial */
+	bool udp_client, udp_server; /* there are such entries */
+	struct entry *tcp;           /* the first entry of TCP, or NULL */
 	uint16_t worker, workers;
 	uint16_t mss_count;
 	uint8_t mss_latest;
@@ -189,6 +201,14 @@ static inline bool tx_open(const struct stateful *s)
 	return s->tx->count < s->tx->capacity / 2;
 }
 
+/* A received packet can be written over when it is ours alone, in one piece, and has room. */
+static inline __attribute__((always_inline)) bool mbuf_reusable(const struct rte_mbuf *m,
+								uint32_t length)
+{
+	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) &&
+	       (uint32_t)(m->buf_len - m->data_off) >= RTE_MAX(length, (uint32_t)TEMPLATE_MAX);
+}
+
 /* a is before b in sequence space */
 static inline bool seq_lt(uint32_t a, uint32_t b)
 {
@@ -207,14 +227,14 @@ static inline uint32_t conn_flight(const struct stateful *s, const struct conn *
 			   : c->flight;
 }
 
-/* Nothing is under way in either direction. A side record may still be held: the peer's window is
- * small. */
+/* Nothing is under way in either direction; or a UDP socket has room for one more request. A side
+ * record may still be held: the peer's window is small. */
 static inline bool conn_is_idle(const struct stateful *s, const struct conn *c)
 {
 	const struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
 
 	if (c->state != ESTABLISHED || c->wait || conn_flight(s, c))
-		return false;
+		return c->state == UDP_OPEN && c->flight < conn_entry(s, c)->config->pipeline;
 	return !side || (!side->receiving && c->snd_nxt == side->start_seq + side->length);
 }
 
@@ -349,9 +369,33 @@ void input_synchronized(struct stateful *, struct entry *, struct conn *, struct
 void stateful_describe(const struct engine *, const struct rte_mbuf *, const struct view *,
 		       char *text, size_t size);
 
+/* udp.c: datagrams in and out. */
+int udp_init(struct stateful *, struct entry *, struct arena *);
+void udp_input(struct stateful *, struct rx_burst *);
+/* The next hop of a datagram: the gateway, else where `in` came from (or NULL), else by address. */
+const uint8_t *udp_hop(struct stateful *, const struct rte_mbuf *in, uint32_t peer_be);
+/* Write an entry's datagram into a packet, and queue it. */
+void udp_send(struct stateful *, struct entry *, struct rte_mbuf *, const uint8_t *mac,
+	      const struct tuple *, uint32_t number_be);
+
+/* udp_client.c: sockets. */
+/* A record was made for a new socket: begin. */
+void udp_open(struct stateful *, struct entry *, struct conn *);
+bool udp_request(struct stateful *, struct conn *);
+/* Packet i is for this socket. */
+void udp_answer(struct stateful *, struct conn *, struct rx_burst *, unsigned i);
+/* An entry of the wheel has come: `app`, of think time. */
+void udp_reminded(struct stateful *, struct conn *, bool app);
+/* Close it: now, what is under way is lost; or when it is answered. */
+void udp_close(struct stateful *, struct conn *, bool now);
+
 /* input.c, expiry.c */
 void input_burst(struct stateful *, struct rx_burst *);
+/* The entry of TCP or UDP that owns a tuple's local address and port, or NULL. */
+struct entry *entry_of(struct stateful *, const struct tuple *, bool client, bool udp);
 void expiry_poll(struct stateful *);
+/* Have the wheel remind of a retransmission or time-out, not later than in `delay`. */
+void expiry_remind(struct stateful *, struct conn *, uint64_t delay);
 /* Close or reset what is open, some of it at a time; true when everything has been looked at. */
 bool drain_poll(struct stateful *);
 

@@ -8,9 +8,16 @@
 #include "core.h"
 
 static const char *const state_name[] = {
-	[CLOSED] = "CLOSED",           [SYN_SENT] = "SYN-SENT",     [SYN_RECEIVED] = "SYN-RECEIVED",
-	[ESTABLISHED] = "ESTABLISHED", [FIN_WAIT_1] = "FIN-WAIT-1", [FIN_WAIT_2] = "FIN-WAIT-2",
-	[CLOSE_WAIT] = "CLOSE-WAIT",   [CLOSING] = "CLOSING",       [LAST_ACK] = "LAST-ACK",
+	[CLOSED] = "CLOSED",
+	[SYN_SENT] = "SYN-SENT",
+	[SYN_RECEIVED] = "SYN-RECEIVED",
+	[ESTABLISHED] = "ESTABLISHED",
+	[FIN_WAIT_1] = "FIN-WAIT-1",
+	[FIN_WAIT_2] = "FIN-WAIT-2",
+	[CLOSE_WAIT] = "CLOSE-WAIT",
+	[CLOSING] = "CLOSING",
+	[LAST_ACK] = "LAST-ACK",
+	[UDP_OPEN] = "UDP",
 };
 
 void stateful_describe(const struct engine *engine, const struct rte_mbuf *m,
@@ -30,6 +37,11 @@ void stateful_describe(const struct engine *engine, const struct rte_mbuf *m,
 		return;
 	}
 	c = &s->table.conn[number];
+	if (c->state == UDP_OPEN || view->kind == VIEW_UDP) {
+		snprintf(text, size, "UDP socket of \"%s\", request %u is next, %u wait",
+			 conn_entry(s, c)->config->name, c->snd_nxt, c->flight);
+		return;
+	}
 	snprintf(text, size,
 		 "%s of \"%s\", rcv_nxt %u (segment %+d), snd_nxt %u (ack %+d), %u unacknowledged, "
 		 "%u retransmissions",

@@ -54,7 +54,7 @@ static void give_up(struct stateful *s, struct conn *c)
 		conn_abort(s, c, FAILED_TIMEOUT);
 }
 
-static void rtx_rearm(struct stateful *s, struct conn *c, uint64_t delay)
+void expiry_remind(struct stateful *s, struct conn *c, uint64_t delay)
 {
 	c->rtx = 1;
 	timer_add(&s->timer, table_number(&s->table, c) << TIMER_KIND_BITS | TIMER_RTX,
@@ -106,7 +106,7 @@ static void rtx_expired(struct stateful *s, struct conn *c)
 		}
 	}
 	if (left != UINT64_MAX)
-		rtx_rearm(s, c, left);
+		expiry_remind(s, c, left);
 	else
 		server_idle(s, c, since);
 }
@@ -146,6 +146,8 @@ void expiry_poll(struct stateful *s)
 		c = &s->table.conn[entry >> TIMER_KIND_BITS];
 		if (c->state == CLOSED) {
 			table_reminded(&s->table, c, (entry & 1) == TIMER_APP);
+		} else if (c->state == UDP_OPEN) {
+			udp_reminded(s, c, (entry & 1) == TIMER_APP);
 		} else if ((entry & 1) == TIMER_APP) {
 			app_expired(s, c);
 		} else {
@@ -159,7 +161,9 @@ static void drain_conn(struct stateful *s, struct conn *c)
 	struct entry *e = conn_entry(s, c);
 	bool fulfilled = !c->wait && c->state != SYN_SENT && c->state != SYN_RECEIVED;
 
-	if (s->aborting)
+	if (c->state == UDP_OPEN)
+		udp_close(s, c, s->aborting);
+	else if (s->aborting)
 		conn_abort(s, c, fulfilled ? -1 : FAILED_TIMEOUT);
 	else if (c->state == ESTABLISHED && (e->client ? conn_is_idle(s, c) : !c->closing))
 		conn_close(s, c, NULL);

@@ -126,16 +126,16 @@ static bool address_is_own(const struct stateful *s, uint32_t address)
 	return false;
 }
 
-/* The entry that owns the segment's local address and port, or NULL. */
-static struct entry *entry_of(struct stateful *s, const struct segment *seg, bool client)
+struct entry *entry_of(struct stateful *s, const struct tuple *tuple, bool client, bool udp)
 {
-	uint32_t address = ntohl(seg->tuple.local_be);
-	uint16_t port = ntohs(seg->tuple.local_port_be);
+	uint32_t address = ntohl(tuple->local_be);
+	uint16_t port = ntohs(tuple->local_port_be);
 
 	for (unsigned i = 0; i < s->entries; i++) {
 		struct entry *e = &s->entry[i];
 
-		if (e->client == client && address_is_local(e, address) && port_is_local(e, port))
+		if (e->client == client && e->udp == udp && address_is_local(e, address) &&
+		    port_is_local(e, port))
 			return e;
 	}
 	return NULL;
@@ -144,18 +144,19 @@ static struct entry *entry_of(struct stateful *s, const struct segment *seg, boo
 /* A segment for no connection: RST, unless it is one itself (RFC 9293 section 3.10.7.1). */
 static void input_stray(struct stateful *s, struct segment *seg)
 {
-	struct entry *e = entry_of(s, seg, true);
+	struct entry *e = entry_of(s, &seg->tuple, true, false);
 
 	if (!e)
-		e = entry_of(s, seg, false);
+		e = entry_of(s, &seg->tuple, false, false);
 	if (e)
 		segment_refuse(seg, DROP_TCP_NO_CONN);
 	else if (address_is_own(s, ntohl(seg->tuple.local_be)))
 		segment_refuse(seg, DROP_TCP_NO_PORT);
 	else
 		segment_refuse(seg, DROP_IP_NOT_MINE);
-	if (!(seg->flags & TCP_RST) && seg->rx->reason[seg->index] != DROP_IP_NOT_MINE)
-		output_stateless(s, e ? e : &s->entry[0], seg);
+	e = e ? e : s->tcp;
+	if (e && !(seg->flags & TCP_RST) && seg->rx->reason[seg->index] != DROP_IP_NOT_MINE)
+		output_stateless(s, e, seg);
 }
 
 /* A server takes no new connections while it drains; but when clients of the same port drain too,
@@ -173,7 +174,7 @@ static bool listen_is_over(const struct stateful *s)
 /* LISTEN */
 static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 {
-	struct entry *e = entry_of(s, seg, false);
+	struct entry *e = entry_of(s, &seg->tuple, false, false);
 	struct options options;
 	struct conn *c;
 
@@ -278,8 +279,10 @@ static inline void input_segment(struct stateful *s, struct segment *seg, uint32
 	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
 	if (c->state == SYN_SENT)
 		input_syn_sent(s, e, c, seg);
-	else
+	else if (likely(c->state != UDP_OPEN))
 		input_synchronized(s, e, c, seg);
+	else
+		input_stray(s, seg);
 	if (c->state == CLOSED)
 		return;
 	if (seg->ack_now)

@@ -91,14 +91,18 @@ static bool launch_one(struct stateful *s, struct entry *e)
 	c = conn_open(s, e, hash, &tuple);
 	if (!c)
 		return blocked(e, NOT_OFFERED_NO_CONN);
-	c->state = SYN_SENT;
+	e->blocked = NOT_OFFERED_LATE;
 	c->requests = e->requests;
+	if (e->udp) {
+		udp_open(s, e, c);
+		return true;
+	}
+	c->state = SYN_SENT;
 	/* without a packet to write it into, or a next hop yet, the SYN is sent by the timer */
 	output_syn(s, c, NULL, c->snd_nxt);
 	c->snd_nxt++;
 	c->flight = 1;
 	conn_arm_rtx(s, c);
-	e->blocked = NOT_OFFERED_LATE;
 	return true;
 }
 
@@ -113,9 +117,13 @@ static bool churn_one(struct stateful *s, struct entry *e)
 		if (e->churn_at >= s->table.used)
 			e->churn_at = 0;
 		c = &s->table.conn[e->churn_at++];
-		if (c->state != ESTABLISHED || c->entry != e->number)
+		if ((c->state != ESTABLISHED && c->state != UDP_OPEN) || c->entry != e->number)
 			continue;
-		if (conn_is_idle(s, c)) {
+		if (e->udp && !c->wait) {
+			udp_close(s, c, true);
+			return true;
+		}
+		if (!e->udp && conn_is_idle(s, c)) {
 			conn_close(s, c, NULL);
 			return true;
 		}
@@ -187,7 +195,7 @@ static bool request_one(struct stateful *s, struct entry *e)
 	c = idle_take(s, e);
 	if (!c)
 		return blocked(e, NOT_OFFERED_NO_CONN);
-	if (!client_request(s, c, NULL)) {
+	if (!(e->udp ? udp_request(s, c) : client_request(s, c, NULL))) {
 		launch_idle(s, c);
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	}

@@ -111,8 +111,10 @@ static void write_response(struct writer *w, const struct config_message *m, enu
 
 static uint64_t body_length(const struct config_traffic *t, enum variant variant)
 {
-	if (t->kind == TCP_CLIENT || t->kind == HTTP_CLIENT)
+	if (traffic_is_client(t->kind))
 		return t->request.body_size;
+	if (t->kind == UDP_SERVER && t->response.body_size == CONFIG_ANY_SIZE)
+		return 0;
 	if (t->kind == HTTP_SERVER &&
 	    (variant > VARIANT_CLOSE || !status_has_body(t->response.status)))
 		return 0;

@@ -60,13 +60,6 @@ always_inline bool frame_route(struct stateful *s, const struct conn *c, const s
 	return true;
 }
 
-/* A received packet can be written over when it is ours alone, in one piece, and has room. */
-always_inline bool mbuf_reusable(const struct rte_mbuf *m, uint32_t length)
-{
-	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) &&
-	       (uint32_t)(m->buf_len - m->data_off) >= RTE_MAX(length, (uint32_t)TEMPLATE_MAX);
-}
-
 /* A packet with room for `length` bytes, and where it goes: the received one unless it is
  * refused (then it stays for the drop sample), or a blank one. */
 always_inline bool frame_take(struct stateful *s, const struct conn *c, const struct segment *seg,

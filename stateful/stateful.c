@@ -19,6 +19,7 @@
 #define OPEN_DEFAULT        1024u /* a rate of "max" without concurrency */
 #define SIDES_MAX           (1u << 20)
 #define WINDOW_PLAIN_MAX    65535u
+#define UDP_RING_MIN        16u
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
 
 /* Is a traffic entry this engine's, on this port? */
@@ -41,6 +42,8 @@ static uint64_t entry_connections(const struct config_traffic *t)
 	u128 tuples = traffic_is_client(t->kind) ? tuple_count(t) : ~(u128)0;
 	uint64_t open = CONNECTIONS_DEFAULT;
 
+	if (t->kind == UDP_SERVER)
+		return 0; /* it keeps none */
 	if (t->max_connections)
 		open = t->max_connections;
 	else if (load->concurrency == UINT64_MAX)
@@ -79,12 +82,27 @@ static uint64_t timers_for(uint64_t connections)
 	return 2 * connections + sides_for(connections);
 }
 
+/* The largest payload of a packet. */
 static uint16_t entry_mss(const struct config *config, const struct config_traffic *t)
 {
-	uint16_t mss = (uint16_t)(config->port[t->port].mtu - sizeof(struct rte_ipv4_hdr) -
-				  sizeof(struct rte_tcp_hdr));
+	size_t header =
+		traffic_is_udp(t->kind) ? sizeof(struct rte_udp_hdr) : sizeof(struct rte_tcp_hdr);
+	uint16_t mss = (uint16_t)(config->port[t->port].mtu - sizeof(struct rte_ipv4_hdr) - header);
 
 	return t->tcp.mss && t->tcp.mss < mss ? t->tcp.mss : mss;
+}
+
+/* Times that a record of a pipeline has in its ring: as many numbers again as can wait, so that one
+ * is given up as lost only when that many later ones were answered. */
+static uint32_t udp_ring(const struct config_traffic *t)
+{
+	uint32_t ring = UDP_RING_MIN;
+
+	if (t->kind != UDP_CLIENT || t->pipeline == 1)
+		return 0;
+	while (ring < 2u * t->pipeline)
+		ring *= 2;
+	return ring;
 }
 
 void stateful_plan(const struct config *config, unsigned port, unsigned workers,
@@ -105,6 +123,7 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 		if (!entry_is_mine(t, port))
 			continue;
 		plan->bytes += sizeof(struct entry) + message_reserve(t, entry_mss(config, t)) + 64;
+		plan->bytes += plan->connections * udp_ring(t) * sizeof(uint32_t) + 64;
 		if (entry_is_paced(t))
 			plan->bytes += ring_size(plan->connections) * sizeof(uint32_t) + 64;
 	}
@@ -113,8 +132,8 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 	plan->table_bytes = table_bytes(plan->connections) + plan->connections * sizeof(uint32_t);
 }
 
-/* Ethernet with the port's tags, IPv4 with everything but lengths and addresses, TCP with nothing.
- */
+/* Ethernet with the port's tags, IPv4 with everything but lengths and addresses, TCP or UDP with
+ * nothing. */
 static void entry_header(struct stateful *s, struct entry *e, const struct stateful_setup *setup)
 {
 	struct rte_ether_hdr *ether = (void *)e->header;
@@ -137,7 +156,7 @@ static void entry_header(struct stateful *s, struct entry *e, const struct state
 				    .type_of_service = s->port->tos,
 				    .fragment_offset = htons(RTE_IPV4_HDR_DF_FLAG),
 				    .time_to_live = 64,
-				    .next_proto_id = IPPROTO_TCP};
+				    .next_proto_id = e->udp ? IPPROTO_UDP : IPPROTO_TCP};
 	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
 }
 
@@ -190,6 +209,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->stats = setup->stats[t - setup->config->traffic];
 	e->client = traffic_is_client(t->kind);
 	e->http = t->kind == HTTP_CLIENT || t->kind == HTTP_SERVER;
+	e->udp = traffic_is_udp(t->kind);
 	e->mss = entry_mss(setup->config, t);
 	e->rto = t->tcp.initial_rto;
 	e->timeout = t->timeout;
@@ -206,6 +226,9 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 		e->simple_max = RTE_MAX(e->simple_max, e->message[v].length);
 	e->simple_max = RTE_MIN(e->simple_max, e->mss);
 	entry_local(e);
+	e->ring = udp_ring(t);
+	if (e->udp && udp_init(s, e, arena))
+		return -1;
 	if (!e->client)
 		return 0;
 	entry_load(s, e);
@@ -236,7 +259,13 @@ static int entries_init(struct stateful *s, const struct stateful_setup *setup, 
 			continue;
 		if (entry_init(s, e, &config->traffic[i], setup, arena))
 			return -1;
-		s->rto_min = RTE_MIN(s->rto_min, RTE_MIN(e->rto, config->traffic[i].tcp.min_rto));
+		if (e->udp)
+			s->rto_min = e->client ? RTE_MIN(s->rto_min, e->timeout) : s->rto_min;
+		else
+			s->rto_min = RTE_MIN(s->rto_min,
+					     RTE_MIN(e->rto, config->traffic[i].tcp.min_rto));
+		if (!e->udp && !s->tcp)
+			s->tcp = e;
 		if (entry_app_time(e) != entry_app_time(&s->entry[0]))
 			s->table.hold_app = true;
 		s->entries++;
@@ -282,6 +311,7 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	s->worker = (uint16_t)setup->worker;
 	s->workers = (uint16_t)setup->workers;
 	s->offload = setup->tx_checksum_offload;
+	s->partial = setup->partial_checksums;
 	s->l2_len = (uint8_t)(sizeof(struct rte_ether_hdr) + 4 * s->port->vlans);
 	s->mss_value[0] = 536;
 	s->mss_count = 1;
@@ -319,7 +349,10 @@ static void stateful_input(struct engine *engine, struct rx_burst *rx, struct tx
 	struct stateful *s = (struct stateful *)engine;
 
 	clock_set(s, tx, now);
-	input_burst(s, rx);
+	if (rx->count && rx->view[0].kind == VIEW_UDP)
+		udp_input(s, rx);
+	else
+		input_burst(s, rx);
 }
 
 static uint64_t stateful_poll(struct engine *engine, struct tx *tx, uint64_t now)

@@ -1,5 +1,5 @@
-/* The stateful engine: TCP with HTTP/1.1 or raw payloads on top, client and server side, for all
- * traffic entries of one worker of one port. See stateful.c for how it works. */
+/* The stateful engine: TCP with HTTP/1.1 or raw payloads on top, and UDP sockets, client and server
+ * side, for all traffic entries of one worker of one port. See stateful.c for how it works. */
 #ifndef STATEFUL_STATEFUL_H
 #define STATEFUL_STATEFUL_H
 
@@ -18,6 +18,7 @@ struct stateful_setup {
 	unsigned worker, workers; /* of that port */
 	uint8_t mac[6];           /* own */
 	bool tx_checksum_offload; /* leave IP and TCP checksums to the port */
+	bool partial_checksums;   /* what the port receives may bear such; see struct view_rule */
 	const struct steer *steer; /* outlives the engine */
 	struct nexthop *nexthop;   /* of this worker, outlives the engine */
 	struct counters *counters; /* written by the engine; outlives it */

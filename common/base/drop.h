@@ -41,6 +41,9 @@
 	X(UDP_BAD, "udp.bad", BAD_RX, "UDP header malformed")                                      \
 	X(UDP_CSUM, "udp.bad_csum", BAD_RX, "UDP checksum wrong")                                  \
 	X(UDP_NO_PORT, "udp.no_port", OTHER_RX, "UDP to a port that nobody listens on")            \
+	X(UDP_CLIENT, "udp.client", OTHER_RX, "UDP of a client that the server's `clients` excludes") \
+	X(UDP_LATE, "udp.late", OTHER_RX, "answer to no request that waits: too late, doubled, or without its number") \
+	X(UDP_UNANSWERED, "udp.unanswered", OTHER_RX, "request that could not be answered: no packet to write into, or IP options") \
 	X(HANDOFF_FULL, "worker.handoff_full", NONE, "the ring to the owning worker was full")
 
 enum drop {

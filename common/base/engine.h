@@ -40,6 +40,26 @@ static inline struct rte_mbuf *rx_take(struct rx_burst *rx, unsigned i)
 	return m;
 }
 
+/* Move what an engine did not know - UDP of none of its sockets - and what it is not to look at
+ * into another burst, for the next engine. */
+static inline void rx_pass_on(struct rx_burst *from, struct rx_burst *to)
+{
+	unsigned left = 0;
+
+	to->count = 0;
+	for (unsigned i = 0; i < from->count; i++) {
+		bool on = from->reason[i] == DROP_UDP_NO_PORT || from->reason[i] == DROP_UDP_CSUM;
+		struct rx_burst *into = on ? to : from;
+		unsigned at = on ? to->count++ : left++;
+
+		into->pkt[at] = from->pkt[i];
+		into->view[at] = from->view[i];
+		into->reason[at] =
+			from->reason[i] == DROP_UDP_NO_PORT ? DROP_NONE : from->reason[i];
+	}
+	from->count = left;
+}
+
 struct tx {
 	struct rte_mbuf **queue; /* finished packets, in order */
 	uint32_t count;

@@ -54,9 +54,17 @@ static struct engine *engine_for(const struct sim_end *end, const struct rx_burs
 		return end->stateless;
 	if (rx->reason[i] != DROP_NONE)
 		return NULL;
-	return rx->view[i].kind == VIEW_TCP   ? end->engine
-	       : rx->view[i].kind == VIEW_UDP ? end->stateless
-					      : NULL;
+	if (rx->view[i].kind == VIEW_UDP)
+		return end->sockets ? end->engine : end->stateless;
+	return rx->view[i].kind == VIEW_TCP ? end->engine : NULL;
+}
+
+static void reasons_count(struct sim_end *end, struct packet_box *box, struct rx_burst *rx)
+{
+	for (unsigned i = 0; i < rx->count; i++) {
+		count_reason(end->counters, rx->reason[i]);
+		packet_box_free(box, rx->pkt[i]);
+	}
 }
 
 /* Give an engine its part of a burst, then count and give back what it left. */
@@ -67,10 +75,24 @@ static void feed(struct sim_end *end, struct packet_box *box, struct engine *eng
 		return;
 	end->counters->value[counter] += rx->count;
 	engine->ops->input(engine, rx, &end->tx.tx, now);
-	for (unsigned i = 0; i < rx->count; i++) {
-		count_reason(end->counters, rx->reason[i]);
-		packet_box_free(box, rx->pkt[i]);
+	reasons_count(end, box, rx);
+}
+
+/* UDP sockets are asked first, then streams. */
+static void udp_feed(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, uint64_t now)
+{
+	struct rx_burst passed = {.count = 0};
+
+	if (!end->sockets || !rx->count) {
+		feed(end, box, end->stateless, rx, COUNTER_UDP_RX, now);
+		return;
 	}
+	end->engine->ops->input(end->engine, rx, &end->tx.tx, now);
+	if (end->stateless)
+		rx_pass_on(rx, &passed);
+	end->counters->value[COUNTER_UDP_RX] += rx->count;
+	reasons_count(end, box, rx);
+	feed(end, box, end->stateless, &passed, COUNTER_UDP_RX, now);
 }
 
 /* Nobody here speaks ARP or ICMP: addresses are known, and nothing is asked. */
@@ -89,7 +111,7 @@ void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx,
 	view_parse_burst(rx->pkt, rx->count, &end->rule, rx->view, rx->reason);
 	for (unsigned i = 0; i < rx->count; i++) {
 		struct engine *engine = engine_for(end, rx, i);
-		struct rx_burst *to = engine == end->engine ? &tcp : &udp;
+		struct rx_burst *to = rx->view[i].kind == VIEW_TCP ? &tcp : &udp;
 
 		end->counters->value[COUNTER_PKT_RX]++;
 		end->counters->value[COUNTER_BITS_RX] += rx->pkt[i]->pkt_len * 8u;
@@ -102,7 +124,7 @@ void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx,
 		to->reason[to->count++] = rx->reason[i];
 	}
 	feed(end, box, end->engine, &tcp, COUNTER_TCP_RX, now);
-	feed(end, box, end->stateless, &udp, COUNTER_UDP_RX, now);
+	udp_feed(end, box, &udp, now);
 }
 
 static bool receive(struct sim *s, unsigned to)

@@ -15,8 +15,9 @@
 #define SIM_STEP 1000u
 
 struct sim_end {
-	struct engine *engine;    /* of TCP */
-	struct engine *stateless; /* of UDP, or NULL */
+	struct engine *engine;    /* of TCP, and of UDP sockets if `sockets` */
+	struct engine *stateless; /* of other UDP, or NULL */
+	bool sockets;
 	struct view_rule rule;
 	struct counters *counters;
 	struct packet_tx tx;

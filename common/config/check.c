@@ -144,6 +144,30 @@ static void port_check(struct reader *r, unsigned i)
 			    r->config->port[traffic->port].mtu - 40, traffic->tcp.mss);
 }
 
+/* A datagram is one packet: it is not fragmented. */
+static void datagram_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	static const char *const side[] = {"request", "response"};
+	const uint64_t size[] = {t->request.body_size, t->response.body_size};
+	unsigned headers = 28, most;
+	struct spot s;
+
+	if (!spot_find(r, &s, "traffic", i, "response", "size")->node)
+		t->response.body_size = CONFIG_ANY_SIZE;
+	if (t->port >= r->config->ports)
+		return;
+	most = r->config->port[t->port].mtu - headers;
+	for (int j = 0; j < 2; j++)
+		if (spot_find(r, &s, "traffic", i, side[j], "size")->node && size[j] > most)
+			problem_add(r->document, &s.inner, PLACE_VALUE,
+				    "expected at most %u, the port's MTU less %u bytes of headers, "
+				    "got %llu",
+				    most, headers, (unsigned long long)size[j]);
+	if (t->kind == UDP_CLIENT && t->request.body_size < 4)
+		t->numbered = false;
+}
+
 static void message_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *traffic = &r->config->traffic[i];
@@ -162,6 +186,10 @@ static void message_check(struct reader *r, unsigned i)
 				    "a response of status %u has no body (RFC 9110)",
 				    response->status);
 		response->body_size = 0;
+	}
+	if (traffic_is_udp(traffic->kind)) {
+		datagram_check(r, i);
+		return;
 	}
 	if (traffic->kind == HTTP_CLIENT) {
 		spot_find(r, &s, "traffic", i, "response", "body");
@@ -288,6 +316,7 @@ static void overlap_check(struct reader *r, unsigned i, unsigned other)
 	struct spot s;
 
 	if (traffic_is_stateless(b->kind) || a->port != b->port ||
+	    traffic_is_udp(a->kind) != traffic_is_udp(b->kind) ||
 	    traffic_is_client(a->kind) != traffic_is_client(b->kind) ||
 	    !addresses_meet(&a->servers, &b->servers, &server) ||
 	    !ports_meet(&a->server_ports, &b->server_ports, &server_port) ||

@@ -9,8 +9,8 @@
 
 const char *traffic_kind_name(enum traffic_kind kind)
 {
-	static const char *const name[] = {"http-client", "http-server", "tcp-client",
-					   "tcp-server",  "udp-blast",   "udp-sink"};
+	static const char *const name[] = {"http-client", "http-server", "tcp-client", "tcp-server",
+					   "udp-client",  "udp-server",  "udp-blast",  "udp-sink"};
 
 	return name[kind];
 }

@@ -47,7 +47,16 @@ struct config_port {
 	uint16_t rx_descriptors, tx_descriptors;
 };
 
-enum traffic_kind { HTTP_CLIENT, HTTP_SERVER, TCP_CLIENT, TCP_SERVER, UDP_BLAST, UDP_SINK };
+enum traffic_kind {
+	HTTP_CLIENT,
+	HTTP_SERVER,
+	TCP_CLIENT,
+	TCP_SERVER,
+	UDP_CLIENT,
+	UDP_SERVER,
+	UDP_BLAST,
+	UDP_SINK
+};
 
 struct config_load {
 	struct rate cps, rps, bps; /* den 0: not set; num UINT64_MAX: "max" */
@@ -129,7 +138,8 @@ struct config_message {     /* a request (client) or a response (server) */
 	struct config_header *header; /* extra headers */
 	unsigned headers;
 	uint16_t status;    /* response: what is sent, or what a client expects, 0: any 2xx */
-	uint64_t body_size; /* an http-client expects CONFIG_ANY_SIZE: any */
+	uint64_t body_size; /* an http-client or udp-client expects, or an udp-server sends
+			     * CONFIG_ANY_SIZE: any, or what it received */
 };
 
 enum config_congestion { CONGESTION_NEWRENO, CONGESTION_CUBIC };
@@ -163,6 +173,8 @@ struct config_traffic {
 	uint64_t catch_up;        /* how far a stalled schedule is caught up: "100ms" */
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
+	uint8_t pipeline; /* udp-client: requests that a socket has under way at once */
+	bool numbered;    /* udp-client: an answer begins with its request's number */
 	struct config_tcp tcp;
 	struct config_blast blast;
 };
@@ -294,7 +306,13 @@ const char *traffic_kind_name(enum traffic_kind);
 /* The side that offers a load. */
 static inline bool traffic_is_client(enum traffic_kind kind)
 {
-	return kind == HTTP_CLIENT || kind == TCP_CLIENT || kind == UDP_BLAST;
+	return kind == HTTP_CLIENT || kind == TCP_CLIENT || kind == UDP_CLIENT || kind == UDP_BLAST;
+}
+
+/* Sockets of UDP. */
+static inline bool traffic_is_udp(enum traffic_kind kind)
+{
+	return kind == UDP_CLIENT || kind == UDP_SERVER;
 }
 
 /* Played by the stateless engine, others by the stateful one. */

@@ -26,7 +26,7 @@
 #define RESPONSE .object = OBJECT_RESPONSE
 #define BLAST    .object = OBJECT_TRAFFIC, .kinds = KIND_UDP_BLAST
 #define RATES    .object = OBJECT_LOAD, .kinds = KIND_UDP_BLAST
-#define TCP      .object = OBJECT_TCP, .kinds = KIND_STATEFUL
+#define TCP      .object = OBJECT_TCP, .kinds = KIND_HTTP | KIND_TCP
 #define MODIFY   .object = OBJECT_MODIFY, .kinds = KIND_UDP_BLAST
 #define CAPTURE  .object = OBJECT_CAPTURE, .kinds = KIND_ALL
 #define PACKETS  .object = OBJECT_PACKETS, .kinds = KIND_ALL
@@ -184,8 +184,10 @@ const struct key key_table[] = {
 
 	{TRAFFIC, .name = "kind", .kinds = KIND_ALL, .type = TYPE_CHOICE,
 	 FIELD(config_traffic, kind), .required = true,
-	 .choices = "http-client|http-server|tcp-client|tcp-server|udp-blast|udp-sink",
-	 .help = "What it does: HTTP/1.1, raw payloads over TCP, UDP packets sent or accounted for."},
+	 .choices = "http-client|http-server|tcp-client|tcp-server|udp-client|udp-server|udp-blast|"
+		    "udp-sink",
+	 .help = "What it does: HTTP/1.1, raw payloads over TCP, requests over UDP sockets, UDP "
+		 "packets sent or accounted for."},
 	{TRAFFIC, .name = "name", .kinds = KIND_ALL, .type = TYPE_NAME, FIELD(config_traffic, name),
 	 .help = "Name in results; absent: traffic0, traffic1, ..."},
 	{TRAFFIC, .name = "port", .kinds = KIND_ALL, .type = TYPE_PORT, FIELD(config_traffic, port),
@@ -223,10 +225,11 @@ const struct key key_table[] = {
 	 .help = "What the client offers; all keys given are held together."},
 	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_CLIENT, .type = TYPE_REQUESTS,
 	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = UINT16_MAX - 1,
-	 .help = "After so many requests a connection is closed; \"max\" or 0: it stays. Absent: "
+	 .help = "After so many requests a connection, or UDP socket, is closed; \"max\" or 0: it "
+		 "stays. Absent: "
 		 "1, or \"max\" "
 		 "when a think_time or both concurrency and cps are given."},
-	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_SERVER, .type = TYPE_REQUESTS,
+	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_HTTP_SERVER | KIND_TCP_SERVER, .type = TYPE_REQUESTS,
 	 FIELD(config_traffic, requests_per_connection), .min = 1, .max = UINT16_MAX - 1,
 	 .standard = "max",
 	 .help = "A server closes a connection, with the last response, after so many requests; "
@@ -234,27 +237,36 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "think_time", .kinds = KIND_CLIENT, .type = TYPE_TIME,
 	 FIELD(config_traffic, think_time), .standard = "0s", .max = DAY,
 	 .help = "Pause between a response and the next request of its connection."},
-	{TRAFFIC, .name = "timeout", .kinds = KIND_STATEFUL, .type = TYPE_TIME,
+	{TRAFFIC, .name = "timeout", .kinds = KIND_STATEFUL & ~KIND_UDP_SERVER, .type = TYPE_TIME,
 	 FIELD(config_traffic, timeout), .standard = "5s", .min = MS, .max = 120 * S,
-	 .help = "How long connecting, and each response, may take before it has failed."},
-	{TRAFFIC, .name = "idle_timeout", .kinds = KIND_SERVER, .type = TYPE_TIME,
+	 .help = "How long connecting, and each response, may take before it has failed. A request "
+		 "over UDP is lost then."},
+	{TRAFFIC, .name = "idle_timeout", .kinds = KIND_HTTP_SERVER | KIND_TCP_SERVER, .type = TYPE_TIME,
 	 FIELD(config_traffic, idle_timeout), .standard = "0s", .max = DAY,
 	 .help = "A server closes connections idle for so long; 0: never."},
 	{TRAFFIC, .name = "catch_up", .kinds = KIND_CLIENT | KIND_UDP_BLAST, .type = TYPE_TIME,
 	 FIELD(config_traffic, catch_up), .standard = "100ms", .max = 10 * S,
 	 .help = "After a stall so much of the schedule is made up for; the rest counts as not "
 		 "offered."},
-	{TRAFFIC, .name = "max_connections", .kinds = KIND_STATEFUL, .type = TYPE_COUNT,
+	{TRAFFIC, .name = "max_connections", .kinds = KIND_STATEFUL & ~KIND_UDP_SERVER, .type = TYPE_COUNT,
 	 FIELD(config_traffic, max_connections), .min = 1, .max = UINT32_MAX,
 	 .help = "Room for so many connections at once; absent: as the load needs."},
-	{TRAFFIC, .name = "request", .kinds = KIND_HTTP_CLIENT | KIND_TCP, .type = TYPE_OBJECT,
+	{TRAFFIC, .name = "request", .kinds = KIND_HTTP_CLIENT | KIND_TCP | KIND_UDP_CLIENT, .type = TYPE_OBJECT,
 	 .inner = OBJECT_REQUEST, FIELD(config_traffic, request), .help = "What a client sends."},
-	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
+	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP | KIND_UDP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_RESPONSE, FIELD(config_traffic, response), .help = "What a server sends."},
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_CLIENT, .type = TYPE_OBJECT,
 	 .inner = OBJECT_EXPECTED, FIELD(config_traffic, response),
 	 .help = "What the response must be; another one is a failure."},
-	{TRAFFIC, .name = "tcp", .kinds = KIND_STATEFUL, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
+	{TRAFFIC, .name = "pipeline", .kinds = KIND_UDP_CLIENT, .type = TYPE_COUNT,
+	 FIELD(config_traffic, pipeline), .standard = "1", .min = 1, .max = 128,
+	 .help = "Requests that a socket has under way at once. With a think_time they leave "
+		 "together."},
+	{TRAFFIC, .name = "tag", .kinds = KIND_UDP_CLIENT, .type = TYPE_BOOL,
+	 FIELD(config_traffic, numbered), .standard = "true",
+	 .help = "Begin each request with a number of 4 bytes, with which its answer must begin, "
+		 "as an echo does; false: answers are taken in order."},
+	{TRAFFIC, .name = "tcp", .kinds = KIND_HTTP | KIND_TCP, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
 	 FIELD(config_traffic, tcp), .help = "How TCP behaves."},
 
 	{BLAST, .name = "size", .type = TYPE_SIZES,
@@ -333,6 +345,9 @@ const struct key key_table[] = {
 	{REQUEST, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
 	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
 	 .help = "Bytes the client sends."},
+	{REQUEST, .name = "size", .kinds = KIND_UDP_CLIENT, .type = TYPE_COUNT,
+	 FIELD(config_message, body_size), .standard = "18", .min = 1, .max = 9682,
+	 .help = "Bytes of payload of a request."},
 	{REQUEST, .name = "body", .kinds = KIND_HTTP_CLIENT | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
 
@@ -345,6 +360,10 @@ const struct key key_table[] = {
 	{RESPONSE, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
 	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
 	 .help = "Bytes the server sends."},
+	{RESPONSE, .name = "size", .kinds = KIND_UDP, .type = TYPE_COUNT,
+	 FIELD(config_message, body_size), .min = 1, .max = 9682,
+	 .help = "Bytes of payload of an answer, which begins with the first 4 of its request. "
+		 "Absent: a server sends back what it received, a client takes any."},
 	{RESPONSE, .name = "body", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
 

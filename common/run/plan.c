@@ -174,7 +174,10 @@ static void put_server(FILE *out, const struct config_traffic *traffic)
 		put_thousands(out, "; serves ", traffic->clients.count, " client addresses");
 	else
 		fputs("; serves any client", out);
-	put_thousands(out, "; response body ", traffic->response.body_size, " bytes\n");
+	if (traffic->response.body_size == CONFIG_ANY_SIZE)
+		fputs("; answers with what it received\n", out);
+	else
+		put_thousands(out, "; response body ", traffic->response.body_size, " bytes\n");
 }
 
 static void put_text(FILE *out, const struct config *config)

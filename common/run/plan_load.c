@@ -13,6 +13,7 @@
 #define ETHER_HEADER  14
 #define VLAN_TAG      4
 #define IP_TCP_HEADER 40
+#define IP_UDP_HEADER 28
 
 static uint64_t header_lines(const struct config_message *message)
 {
@@ -27,7 +28,7 @@ static uint64_t request_length(const struct config_traffic *traffic)
 {
 	const struct config_message *request = &traffic->request;
 
-	if (traffic->kind == TCP_CLIENT)
+	if (traffic->kind != HTTP_CLIENT)
 		return request->body_size;
 	return strlen(request->method) + strlen(request->path) + strlen(request->host) +
 	       sizeof("  HTTP/1.1\r\nHost: \r\n") - 1 + header_lines(request) + request->body_size;
@@ -46,7 +47,7 @@ static uint64_t response_length(const struct config_traffic *client,
 const struct config_traffic *plan_load_server(const struct config *config,
 					      const struct config_traffic *client)
 {
-	enum traffic_kind kind = client->kind == HTTP_CLIENT ? HTTP_SERVER : TCP_SERVER;
+	enum traffic_kind kind = (enum traffic_kind)(client->kind + 1); /* they come in pairs */
 
 	for (unsigned i = 0; i < config->traffics; i++) {
 		const struct config_traffic *server = &config->traffic[i];
@@ -67,6 +68,11 @@ static uint64_t frame_bytes(const struct config_port *port, uint64_t payload)
 	return bytes < FRAME_MIN ? FRAME_MIN : bytes;
 }
 
+static uint64_t datagram_bytes(const struct config_port *port, uint64_t payload)
+{
+	return frame_bytes(port, payload + IP_UDP_HEADER - IP_TCP_HEADER);
+}
+
 /* Add a message of `length` bytes, its segments and the ACKs between them. */
 static void add_message(struct frames *frames, const struct config_port *port, uint64_t length,
 			uint64_t mss)
@@ -80,6 +86,20 @@ static void add_message(struct frames *frames, const struct config_port *port, u
 				 acks * frame_bytes(port, 0);
 }
 
+/* A request and its answer, which is as long unless it is said to differ. */
+static void count_datagrams(struct frames *frames, const struct config_port *port,
+			    const struct config_traffic *client,
+			    const struct config_traffic *server)
+{
+	uint64_t request = client->request.body_size;
+	uint64_t response = server ? server->response.body_size : client->response.body_size;
+
+	if (response == CONFIG_ANY_SIZE)
+		response = request;
+	*frames = (struct frames){.request = 2, .assumed = !server};
+	frames->request_bytes = datagram_bytes(port, request) + datagram_bytes(port, response);
+}
+
 static void count_frames(struct frames *frames, const struct config *config,
 			 const struct config_traffic *client)
 {
@@ -88,6 +108,10 @@ static void count_frames(struct frames *frames, const struct config *config,
 	uint64_t mss = client->tcp.mss ? client->tcp.mss : port->mtu - IP_TCP_HEADER;
 	bool separate_fin = server ? server->tcp.separate_fin : client->tcp.separate_fin;
 
+	if (client->kind == UDP_CLIENT) {
+		count_datagrams(frames, port, client, server);
+		return;
+	}
 	*frames =
 		(struct frames){.connection = 4, .assumed = client->kind == HTTP_CLIENT && !server};
 	frames->connection += client->tcp.handshake_ack + separate_fin;

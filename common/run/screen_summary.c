@@ -127,13 +127,16 @@ static void put_traffic(FILE *out, const struct result *r, unsigned i)
 		return;
 	}
 	put_achieved(out, r, i);
-	put_tally(out, "connections", &stats->level.connection, client);
+	if (traffic->kind != UDP_SERVER)
+		put_tally(out, "connections", &stats->level.connection, client);
 	put_tally(out, "requests", &stats->level.request, client);
 	if (!client)
 		return;
 	screen_latency_head(out);
-	screen_latency(out, "connect", &stats->connect);
-	screen_latency(out, "first byte", &stats->first_byte);
+	if (traffic->kind != UDP_CLIENT) {
+		screen_latency(out, "connect", &stats->connect);
+		screen_latency(out, "first byte", &stats->first_byte);
+	}
 	screen_latency(out, "response", &stats->response);
 }
 

@@ -49,6 +49,7 @@ static int stats_make(struct simulated_net *net, unsigned port, struct arena *ar
 		if (traffic->port != port)
 			continue;
 		p->has_client |= traffic_is_client(traffic->kind);
+		p->end.sockets |= traffic_is_udp(traffic->kind);
 		p->stats[i] = arena_take(arena, sizeof(**p->stats));
 		if (traffic_is_stateless(traffic->kind))
 			p->streams[i] = arena_take(arena, sizeof(**p->streams));

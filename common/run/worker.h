@@ -68,13 +68,14 @@ struct worker {
 	struct txq txq;
 	struct rx_burst rx;
 	struct counters counters;
-	struct engine *engine;    /* of TCP */
-	struct engine *stateless; /* of UDP; NULL: this port has no such traffic */
+	struct engine *engine;    /* of TCP, and of UDP sockets if `sockets` */
+	struct engine *stateless; /* of other UDP; NULL: this port has no such traffic */
 	const struct view_rule *rule;
 	struct rte_ring *handoff; /* what other workers hand over; NULL: this port has one worker */
 	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;
 	bool has_client; /* a client entry runs here */
+	bool sockets;    /* the port has traffic of UDP sockets */
 	bool started, draining;
 	bool begun;        /* `begin` has been made */
 	uint64_t start_at; /* what the engine was told */
@@ -92,6 +93,7 @@ struct worker {
 	struct traffic_stats **stats;  /* per config->traffic[]; NULL: not of this port */
 	struct stream_stats **streams; /* the same, for stateless traffic */
 	struct rx_burst udp;           /* sorted out of a mixed burst */
+	struct rx_burst passed;        /* UDP of no socket, for the stateless engine */
 };
 
 /* Bytes that worker_open() takes from its arena. */

@@ -3,8 +3,9 @@
  * Nearly every burst is all TCP, or all UDP, for this worker and goes to its engine as it stands;
  * only another one is sorted packet by packet: ARP and ICMP are answered in place, a flow of
  * another worker goes over the hand-off ring to its owner, the rest is refused. The stateful engine
- * always sees a dense burst of valid TCP packets, the stateless one, where the port has one, of
- * UDP. What they leave is counted by reason and recycled.
+ * always sees a dense burst of valid TCP packets, or, where the port has UDP sockets, of UDP; the
+ * stateless one, where the port has one, the UDP that is no socket's. What they leave is counted by
+ * reason and recycled.
  *
  * A packet that comes over a hand-off ring is parsed again by its owner rather than carried with
  * its view; its checksums are marked as verified. ARP reaches one queue only, but every worker has
@@ -184,7 +185,8 @@ static struct rx_burst *burst_for(struct worker *w, unsigned i)
 
 	if (!reason && kind == VIEW_TCP)
 		return &w->rx;
-	if (w->stateless && (reason ? reason == DROP_UDP_CSUM : kind == VIEW_UDP))
+	if (reason ? w->stateless && reason == DROP_UDP_CSUM
+		   : kind == VIEW_UDP && (w->stateless || w->sockets))
 		return &w->udp;
 	return NULL;
 }
@@ -242,19 +244,12 @@ static void start_early(struct worker *w)
 		worker_start(w, start);
 }
 
-/* Give a burst of one protocol to its engine, and count and recycle what it leaves. */
-static inline void burst_feed(struct worker *w, struct rx_burst *rx, struct engine *engine,
-			      enum counter counter, enum drop too_early, uint64_t now)
+/* Count the reasons of a burst that an engine has seen, and recycle what it left. */
+static inline void burst_done(struct worker *w, struct rx_burst *rx, const struct engine *engine,
+			      uint64_t now)
 {
 	unsigned accepted = rx->count;
 
-	counter_add(w, counter, rx->count);
-	if (unlikely(!w->started))
-		start_early(w);
-	if (likely(w->started))
-		engine->ops->input(engine, rx, &w->txq.tx, worker_engine_now(w, now));
-	else
-		memset(rx->reason, too_early, rx->count);
 	for (unsigned i = 0; i < rx->count; i++) {
 		if (unlikely(rx->reason[i])) {
 			reason_count(w, rx, i, engine, now);
@@ -265,14 +260,48 @@ static inline void burst_feed(struct worker *w, struct rx_burst *rx, struct engi
 	txq_recycle(&w->txq, rx->pkt, rx->count);
 }
 
+/* Give a burst of one protocol to its engine. */
+static inline void burst_feed(struct worker *w, struct rx_burst *rx, struct engine *engine,
+			      enum counter counter, enum drop too_early, uint64_t now)
+{
+	counter_add(w, counter, rx->count);
+	if (unlikely(!w->started))
+		start_early(w);
+	if (likely(w->started))
+		engine->ops->input(engine, rx, &w->txq.tx, worker_engine_now(w, now));
+	else
+		memset(rx->reason, too_early, rx->count);
+	burst_done(w, rx, engine, now);
+}
+
 static inline void tcp_feed(struct worker *w, uint64_t now)
 {
 	burst_feed(w, &w->rx, w->engine, COUNTER_TCP_RX, DROP_TCP_NO_CONN, now);
 }
 
+/* UDP sockets and streams on one port: the sockets are asked first. */
+static __attribute__((noinline)) void udp_feed_both(struct worker *w, struct rx_burst *rx,
+						    uint64_t now)
+{
+	if (unlikely(!w->started))
+		start_early(w);
+	if (likely(w->started))
+		w->engine->ops->input(w->engine, rx, &w->txq.tx, worker_engine_now(w, now));
+	else
+		memset(rx->reason, DROP_UDP_NO_PORT, rx->count);
+	rx_pass_on(rx, &w->passed);
+	counter_add(w, COUNTER_UDP_RX, rx->count);
+	burst_done(w, rx, w->engine, now);
+	burst_feed(w, &w->passed, w->stateless, COUNTER_UDP_RX, DROP_UDP_NO_PORT, now);
+}
+
 static inline void udp_feed(struct worker *w, struct rx_burst *rx, uint64_t now)
 {
-	burst_feed(w, rx, w->stateless, COUNTER_UDP_RX, DROP_UDP_NO_PORT, now);
+	if (unlikely(w->sockets && w->stateless))
+		udp_feed_both(w, rx, now);
+	else
+		burst_feed(w, rx, w->sockets ? w->engine : w->stateless, COUNTER_UDP_RX,
+			   DROP_UDP_NO_PORT, now);
 }
 
 static void sorted_feed(struct worker *w, bool handed, uint64_t now)
@@ -307,7 +336,7 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 		sorted_feed(w, false, now);
 	else if (likely(!not_tcp))
 		tcp_feed(w, now);
-	else if (!not_udp && w->stateless)
+	else if (!not_udp && (w->stateless || w->sockets))
 		udp_feed(w, rx, now);
 	else
 		sorted_feed(w, false, now);

@@ -144,6 +144,7 @@ static int stats_open(struct worker *w, struct arena *arena)
 		if (traffic->port != w->port_index)
 			continue;
 		w->has_client |= traffic_is_client(traffic->kind);
+		w->sockets |= traffic_is_udp(traffic->kind);
 		w->stats[i] = arena_take(arena, sizeof(**w->stats));
 		if (traffic_is_stateless(traffic->kind))
 			w->streams[i] = arena_take(arena, sizeof(**w->streams));

@@ -119,6 +119,7 @@ void lab_open(struct lab_end *lab, const struct config *config, unsigned port,
 	lab->sim.counters = &lab->counters;
 	lab->sim.rule.verify = true;
 	memcpy(lab->sim.rule.mac, lab_mac[port], 6);
+	lab->sim.sockets = traffic_is_udp(config->traffic[port].kind);
 	lab->sim.wake = ENGINE_NEVER;
 	assert_int_equal(packet_tx_open(&lab->sim.tx, box, tx_capacity), 0);
 	lab->sim.engine = stateful_create(&setup, &lab->arena->arena, &err);
