@@ -17,6 +17,8 @@
 
 #include <rte_common.h>
 
+#include "signal.h"
+
 #define LINK_WAIT_MS 3000
 #define LINK_POLL_MS 20
 
@@ -126,7 +128,8 @@ static int link_check(const char *name, struct err *err)
 				       "%u s; check the "
 				       "cable, or whether the far end of the veth is up",
 				       LINK_WAIT_MS / 1000);
-		usleep(LINK_POLL_MS * 1000);
+		if (signal_sleep(LINK_POLL_MS * 1000000))
+			return 0;
 	}
 }
 

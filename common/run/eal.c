@@ -15,6 +15,7 @@
 #include "port.h"
 #include "port_use.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +38,12 @@
 #include "eal_log.h"
 #include "memory.h"
 #include "port_pool.h"
+
+/* Files that may be open at once, amply. */
+#define FILES_EAL   32
+#define FILES_LCORE 4 /* two pipes to each worker's thread */
+#define FILES_PORT  4
+#define FILES_QUEUE 4
 
 #define EAL_SLACK_MIB 192 /* rings, ethdev queues, PMD tables: address space, touched as used */
 
@@ -231,6 +239,38 @@ static bool args_add_user(const struct config *config)
 	return log_level;
 }
 
+static unsigned files_open(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	if (!directory)
+		return STDERR_FILENO + 1;
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count;
+}
+
+/* The EAL ends the process, with a trace of its stack, when it has no files for its threads. */
+static int files_check(const struct config *config, struct err *err)
+{
+	unsigned need =
+		files_open() + FILES_EAL + FILES_LCORE * cores_below(config, UINT16_MAX + 1);
+	struct rlimit limit;
+
+	for (unsigned i = 0; i < config->ports; i++)
+		need += FILES_PORT + FILES_QUEUE * config->port[i].cores;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+		return 0;
+	limit.rlim_cur = limit.rlim_max;
+	if (limit.rlim_max >= need && !setrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	return err_set(err, EXIT_ENVIRONMENT,
+		       "this process may open %llu files, and this run needs %u: raise `ulimit -n`",
+		       (unsigned long long)limit.rlim_max, need);
+}
+
 /* The EAL prints its usage to stdout, where only results belong, when it dislikes an argument. */
 static int eal_init_quietly(void)
 {
@@ -260,8 +300,8 @@ int eal_start(const struct config *config, const char *program, struct err *err)
 
 	args_add("%s", program);
 	args_add_telemetry();
-	if (args_add_pci(config, &pci, err) || args_add_lcores(config, err) ||
-	    args_add_memory(config, pci, err)) {
+	if (files_check(config, err) || args_add_pci(config, &pci, err) ||
+	    args_add_lcores(config, err) || args_add_memory(config, pci, err)) {
 		args_free();
 		return -1;
 	}

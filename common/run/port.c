@@ -2,6 +2,7 @@
  *
  * In order: make the ethdev, see what it can do, configure it, a pool and a queue pair per worker,
  * MAC and MTU, start, wait for the link, steering. Each step that can fail has its own sentence.
+ * An interruption ends the waiting, no more: the run goes on to its report without a load.
  *
  * Offloads are off except for those that cost nothing: received checksums where a NIC verifies
  * them, and fast-free with a single queue (with several, hand-off brings packets of one pool into
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <numa.h>
 #include <rte_errno.h>
@@ -25,6 +25,7 @@
 #include "eal_log.h"
 #include "port_pool.h"
 #include "port_steer.h"
+#include "signal.h"
 
 #define LINK_WAIT_MS     3000
 #define LINK_POLL_MS     20
@@ -243,7 +244,8 @@ static bool link_is_up(uint16_t id, unsigned wait_ms)
 	for (unsigned waited = 0; waited < wait_ms; waited += LINK_POLL_MS) {
 		if (!rte_eth_link_get_nowait(id, &link) && link.link_status)
 			return true;
-		usleep(LINK_POLL_MS * 1000);
+		if (signal_sleep(LINK_POLL_MS * 1000000))
+			return false;
 	}
 	return false;
 }
@@ -255,7 +257,7 @@ static int device_up(struct port *port, struct err *err)
 	if (ret)
 		return err_set(err, EXIT_ENVIRONMENT, "the device does not start: %s%s",
 			       rte_strerror(-ret), eal_log_cause());
-	if (!link_is_up(port->id, LINK_WAIT_MS))
+	if (!link_is_up(port->id, LINK_WAIT_MS) && !signal_came())
 		return err_set(err, EXIT_ENVIRONMENT,
 			       "link down: no link within %u s%s; check the cable and the far end",
 			       LINK_WAIT_MS / 1000, eal_log_cause());
@@ -270,9 +272,11 @@ static int memif_up(struct port *port, bool client, struct err *err)
 	bool listening = false;
 
 	for (unsigned waited = 0; waited < LINK_WAIT_MS; waited += LINK_RETRY_MS) {
+		if (signal_came())
+			return 0;
 		eal_log_mark();
 		if (rte_eth_dev_start(port->id)) {
-			usleep(LINK_RETRY_MS * 1000);
+			signal_sleep(LINK_RETRY_MS * 1000000);
 			continue;
 		}
 		listening = true;

@@ -24,9 +24,9 @@
 #include <rte_common.h>
 
 #include "capture.h"
-#include "link.h"
 #include "measure.h"
 #include "signal.h"
+#include "watch.h"
 
 #define POLL_NS        1000000u
 #define START_NS       10000000u   /* from the order to its time: all workers must have seen it */
@@ -47,8 +47,7 @@ struct run {
 	struct snapshot zero; /* before the first interval */
 	uint64_t t0;          /* when the load begins */
 	bool has_client;
-	bool *link_up;   /* of each port, when last looked at */
-	bool link_noted; /* the gateways of server ports were checked */
+	struct watch watch;
 	uint64_t next;   /* when the current interval ends */
 	int output_lost; /* errno when the screen could not be written any more */
 };
@@ -64,15 +63,6 @@ static bool port_has_client(const struct config *config, unsigned port)
 		if (config->traffic[i].port == port && traffic_is_client(config->traffic[i].kind))
 			return true;
 	return false;
-}
-
-static bool port_resolved(const struct run *r, unsigned port)
-{
-	for (unsigned i = 0; i < r->crew.workers; i++)
-		if (r->crew.worker[i]->port_index == port &&
-		    !__atomic_load_n(&r->crew.worker[i]->status.resolved, __ATOMIC_RELAXED))
-			return false;
-	return true;
 }
 
 /* Name what did not answer. The crew has stopped, so its tables can be read. */
@@ -120,7 +110,7 @@ static int resolve(struct run *r, struct err *err)
 	for (unsigned i = 0; i < r->config->ports; i++) {
 		if (!port_has_client(r->config, i))
 			continue;
-		while (!port_resolved(r, i)) {
+		while (!watch_resolved(&r->crew, i)) {
 			if (run_now(r) - began >= r->config->port[i].resolve_timeout)
 				return resolve_failed(r, i, err);
 			if (signal_sleep(POLL_NS))
@@ -142,38 +132,6 @@ static void output_check(struct run *r)
 		r->output_lost = errno ? errno : EIO;
 }
 
-/* Say on stderr when a link changes. */
-static void links_watch(struct run *r)
-{
-	for (unsigned i = 0; i < r->config->ports; i++) {
-		bool up = link_is_up(&r->ports[i]);
-
-		if (r->link_up[i] != up)
-			fprintf(stderr, "onager: port %s: link is %s\n", r->config->port[i].name,
-				up ? "up" : "down");
-		r->link_up[i] = up;
-	}
-}
-
-/* Say once when a server port's gateway has been silent for the time-out. */
-static void gateways_watch(struct run *r)
-{
-	for (unsigned i = 0; i < r->config->ports && !r->link_noted; i++) {
-		const struct config_port *port = &r->config->port[i];
-		char address[46];
-
-		if (run_now(r) - r->t0 < port->resolve_timeout)
-			return;
-		if (!port->has_gateway || port_resolved(r, i))
-			continue;
-		fprintf(stderr,
-			"onager: port %s: gateway %s has not answered ARP yet; serving all the "
-			"same\n",
-			port->name, ip_format(address, 4, port->gateway));
-	}
-	r->link_noted = true;
-}
-
 static int interval_end(struct run *r, enum phase phase, struct err *err)
 {
 	struct result *result = &r->result;
@@ -186,8 +144,7 @@ static int interval_end(struct run *r, enum phase phase, struct err *err)
 	errno = 0;
 	screen_interval(&r->screen, result, before, now, now->cpu_percent, phase);
 	output_check(r);
-	links_watch(r);
-	gateways_watch(r);
+	watch_look(&r->watch, &r->crew, run_now(r) - r->t0);
 	return 0;
 }
 
@@ -351,6 +308,8 @@ static void result_fill(struct run *r)
 
 static int run_load(struct run *r, struct err *err)
 {
+	if (signal_came())
+		return 0;
 	if (crew_launch(&r->crew, err) || resolve(r, err))
 		return -1;
 	if (signal_came())
@@ -402,13 +361,10 @@ static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
 	int failed;
 
 	r->zero.traffic = calloc(r->config->traffics + 1, sizeof(*r->zero.traffic));
-	r->link_up = calloc(r->config->ports, sizeof(*r->link_up));
-	if (!r->zero.traffic || !r->link_up)
+	if (!r->zero.traffic || watch_open(&r->watch, r->config, r->ports))
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
-	for (unsigned i = 0; i < r->config->ports; i++) {
-		r->link_up[i] = link_is_up(&r->ports[i]);
+	for (unsigned i = 0; i < r->config->ports; i++)
 		r->has_client |= port_has_client(r->config, i);
-	}
 	clock_calibrate(&r->clock);
 	if (crew_open(&r->crew, r->config, r->ports, &r->clock, r->options->engine, err))
 		return -1;
@@ -462,7 +418,7 @@ int run(const struct config *config, const struct run_options *options, enum exi
 		eal_stop();
 	}
 	free(r.zero.traffic);
-	free(r.link_up);
+	watch_close(&r.watch);
 	capture_close(r.capture);
 	signal_close();
 	return failed;

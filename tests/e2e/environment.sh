@@ -37,6 +37,10 @@ case_is "no permission"
 refused setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --
 says message.err 'ermission|CAP_NET_RAW|root'
 
+case_is "too few files"
+refused sh -c 'ulimit -n 12; exec "$@"' sh --
+says message.err 'ulimit -n'
+
 case_is "the link is down"
 in_ns s ip link set s0 down
 refused --
@@ -60,5 +64,5 @@ laws client
 expect client '.traffic.web | .failed.timeout == .offered and .offered > 80'
 
 case_is "the messages differ"
-[ "$(sed 's/^onager: *//' all.err | cut -c 1-60 | sort -u | wc -l)" -ge 6 ] ||
+[ "$(sed 's/^onager: *//' all.err | cut -c 1-60 | sort -u | wc -l)" -ge 7 ] ||
 	fail "some are the same: $(cat all.err)"

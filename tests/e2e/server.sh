@@ -108,3 +108,16 @@ expect server '.verdict == "pass"' '.traffic.ab | .offered >= 2000 and .offered 
 	'.traffic.abk.offered <= 30' '.traffic.busy.requests.succeeded == 1' \
 	'.traffic.big.requests.succeeded == 1' '.traffic.empty.requests.succeeded == 1' \
 	'.total.httpErr == 0' '.total.badRx == 0'
+
+case_is "a kernel that leaves segmentation to a NIC: it is said what to do"
+onager_run server s server.json --duration 20s
+await server
+in_ns k ethtool -K k0 tx on tso on gso on >/dev/null
+in_ns k timeout 20 curl -sS -m 3 -o body --data-binary @upload http://10.9.0.2/ >curl.out 2>&1 || true
+wait_for 5 grep -q 'port s: .*ethtool -K' server.err
+in_ns k ethtool -K k0 tx off tso off gso off >/dev/null
+fetched "200 100 1" --data-binary @upload http://10.9.0.2/
+stop server
+laws server
+expect server '.total.drops["ip.cut"] > 0'
+[ "$(grep -c 'ip.cut' server.err)" = 1 ] || fail "it was said more than once"

@@ -66,6 +66,24 @@ wait "${pid[run]}" || status=$?
 unset "pid[run]"
 [ $status != 0 ] || fail "exit 0"
 
+# Neither the far end of the cable nor that of the memif is there.
+case_is "while a link is waited for"
+netns c s
+cable c c0 - s s0 -
+in_ns s ip link set s0 down
+http_client link.json if:c0 10.9.0.1/24 10.9.0.10 10.9.0.2
+for device in if:c0 "net_memif0,role=client,socket=$work/none,socket-abstract=no"; do
+	rm -f run.report
+	start run c env --default-signal=INT "$onager" run link.json --report run.report --set "ports.0.device=\"$device\""
+	sleep 1
+	begin=$(now_ms)
+	kill -INT "${pid[run]}"
+	wait_for 5 gone run
+	[ $(($(now_ms) - begin)) -le $((1000 * slow)) ] || fail "it took too long"
+	finish run 3
+	expect run '.interrupted' '.reasons | join(" ") | test("interrupted")'
+done
+
 case_is "a lost terminal ends it in order"
 rm -f run.report
 start run - "$onager" run loop.json --report run.report

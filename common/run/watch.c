@@ -1,0 +1,96 @@
+/* Links that change, gateways of servers that are silent, and packets that a kernel has not cut to
+ * the size of the wire. */
+#include "watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "link.h"
+
+struct watched {
+	bool link_up; /* when last looked at */
+	bool cut_said;
+};
+
+int watch_open(struct watch *watch, const struct config *config, const struct port *ports)
+{
+	*watch = (struct watch){.config = config, .ports = ports};
+	watch->port = calloc(config->ports, sizeof(*watch->port));
+	if (!watch->port)
+		return -1;
+	for (unsigned i = 0; i < config->ports; i++)
+		watch->port[i].link_up = link_is_up(&ports[i]);
+	return 0;
+}
+
+void watch_close(struct watch *watch)
+{
+	free(watch->port);
+}
+
+bool watch_resolved(const struct crew *crew, unsigned port)
+{
+	for (unsigned i = 0; i < crew->workers; i++)
+		if (crew->worker[i]->port_index == port &&
+		    !__atomic_load_n(&crew->worker[i]->status.resolved, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
+static void link_watch(struct watch *watch, unsigned port)
+{
+	bool up = link_is_up(&watch->ports[port]);
+
+	if (watch->port[port].link_up != up)
+		fprintf(stderr, "onager: port %s: link is %s\n", watch->config->port[port].name,
+			up ? "up" : "down");
+	watch->port[port].link_up = up;
+}
+
+/* A kernel hands packets of up to 64 KiB to what it takes for a NIC that will segment them. No mbuf
+ * holds one, so it cannot be received; the peer sends it again, whole, until it gives up. */
+static void cut_watch(struct watch *watch, const struct crew *crew, unsigned port)
+{
+	uint64_t cut = 0;
+
+	for (unsigned i = 0; i < crew->workers; i++)
+		if (crew->worker[i]->port_index == port)
+			cut += __atomic_load_n(&crew->worker[i]->counters.drop[DROP_IP_CUT],
+					       __ATOMIC_RELAXED);
+	if (!cut || watch->port[port].cut_said)
+		return;
+	watch->port[port].cut_said = true;
+	fprintf(stderr,
+		"onager: port %s: packets longer than the MTU come in and are lost (ip.cut): the "
+		"kernel that sends them leaves segmentation to a NIC; at that end: ethtool -K "
+		"INTERFACE tso off gso off\n",
+		watch->config->port[port].name);
+}
+
+/* Say once when a server port's gateway has been silent for the time-out. */
+static void gateways_watch(struct watch *watch, const struct crew *crew, uint64_t elapsed)
+{
+	for (unsigned i = 0; i < watch->config->ports && !watch->gateways_looked_at; i++) {
+		const struct config_port *port = &watch->config->port[i];
+		char address[46];
+
+		if (elapsed < port->resolve_timeout)
+			return;
+		if (!port->has_gateway || watch_resolved(crew, i))
+			continue;
+		fprintf(stderr,
+			"onager: port %s: gateway %s has not answered ARP yet; serving all the "
+			"same\n",
+			port->name, ip_format(address, 4, port->gateway));
+	}
+	watch->gateways_looked_at = true;
+}
+
+void watch_look(struct watch *watch, const struct crew *crew, uint64_t elapsed)
+{
+	for (unsigned i = 0; i < watch->config->ports; i++) {
+		link_watch(watch, i);
+		cut_watch(watch, crew, i);
+	}
+	gateways_watch(watch, crew, elapsed);
+}

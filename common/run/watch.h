@@ -1,0 +1,25 @@
+/* What the control thread keeps an eye on at every interval, and says once on stderr when it is not
+ * as one would expect: the run goes on. */
+#ifndef RUN_WATCH_H
+#define RUN_WATCH_H
+
+#include "crew.h"
+
+struct watch {
+	const struct config *config;
+	const struct port *ports;
+	struct watched *port;
+	bool gateways_looked_at;
+};
+
+/* Take the links as they are; -1: out of memory. */
+int watch_open(struct watch *, const struct config *, const struct port *ports);
+void watch_close(struct watch *);
+
+/* Look, `elapsed` ns after the load began. */
+void watch_look(struct watch *, const struct crew *, uint64_t elapsed);
+
+/* Have all next hops that the load of a port needs been resolved? */
+bool watch_resolved(const struct crew *, unsigned port);
+
+#endif
