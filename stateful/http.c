@@ -99,13 +99,12 @@ static void chunk_begin(struct http_parser *p)
 	p->state = STATE_LINE;
 }
 
-/* Behind the digits of a chunk size (RFC 9112 section 7.1). */
+/* Behind the digits of a chunk size (RFC 9112 section 7.1). That a bare LF ends a line is said of
+ * header lines alone (section 2.2): in the framing of chunks it would be a body that another
+ * recipient counts differently. */
 static void chunk_size_end(struct http_parser *p, uint8_t byte)
 {
 	switch (byte) {
-	case '\n':
-		chunk_begin(p);
-		break;
 	case '\r':
 		p->state = STATE_CHUNK_SIZE_LF;
 		break;
@@ -147,8 +146,10 @@ static void chunk_byte(struct http_parser *p, uint8_t byte)
 		chunk_size_end(p, byte);
 		break;
 	case STATE_CHUNK_EXTENSION:
-		if (byte == '\n')
-			chunk_begin(p);
+		if (byte == '\r')
+			p->state = STATE_CHUNK_SIZE_LF;
+		else if (byte == '\n' || !byte)
+			p->state = STATE_FAILED;
 		break;
 	case STATE_CHUNK_SIZE_LF:
 		if (byte == '\n')
@@ -157,9 +158,7 @@ static void chunk_byte(struct http_parser *p, uint8_t byte)
 			p->state = STATE_FAILED;
 		break;
 	case STATE_CHUNK_END:
-		p->state = byte == '\n'   ? STATE_CHUNK_BEGIN
-			   : byte == '\r' ? STATE_CHUNK_END_LF
-					  : STATE_FAILED;
+		p->state = byte == '\r' ? STATE_CHUNK_END_LF : STATE_FAILED;
 		break;
 	default: /* STATE_CHUNK_END_LF */
 		p->state = byte == '\n' ? STATE_CHUNK_BEGIN : STATE_FAILED;

@@ -6,7 +6,8 @@
  *
  * A value is not judged at its line end but when the next line begins, which may continue it
  * (obs-fold, RFC 9112 section 5.2: to be read as blanks). A CR inside a value counts as a blank, as
- * section 2.2 asks; a line ends with LF, with or without CR before it. */
+ * section 2.2 asks; a line ends with LF, with or without CR before it. A NUL anywhere is an error
+ * (RFC 9110 section 5.5): what reads it as the end of a text frames the message otherwise. */
 #include "http_private.h"
 
 #define BIT(word) (uint16_t)(1u << (word))
@@ -209,6 +210,8 @@ static void start_line_byte(struct http_parser *p, uint8_t byte, bool response)
 	case STATE_REASON:
 		if (byte == '\n')
 			p->state = STATE_LINE;
+		else if (!byte)
+			p->state = STATE_FAILED;
 		break;
 	default: /* STATE_START_LINE_LF */
 		p->state = byte == '\n' ? STATE_LINE : STATE_FAILED;
@@ -266,6 +269,8 @@ static void value_byte(struct http_parser *p, uint8_t byte)
 {
 	if (byte == '\n') {
 		p->state = STATE_LINE;
+	} else if (!byte) {
+		p->state = STATE_FAILED;
 	} else if (p->field == FIELD_OTHER) {
 		return;
 	} else if (is_blank(byte)) {

@@ -61,8 +61,8 @@ enum find { LINE_END, NAME_END, TARGET_END };
 static inline uint64_t find_hits(uint64_t word, enum find what)
 {
 	switch (what) {
-	case LINE_END:
-		return bytes_equal(word, '\n');
+	case LINE_END: /* or what is not plain in front of it: a tab, a NUL */
+		return bytes_below(word, '\n' + 1);
 	case NAME_END: /* a colon, or what is not visible */
 		return bytes_equal(word, ':') | bytes_below(word, 0x21) | (word & EACH(0x80u));
 	default: /* TARGET_END */
@@ -97,7 +97,7 @@ static inline const char *line_over(const char *next, const char *end)
 static inline const char *line_skip(const char *next, const char *end)
 {
 	next = find_first(next, end, LINE_END);
-	return next ? next + 1 : NULL;
+	return next && *next == '\n' ? next + 1 : NULL;
 }
 
 static inline const char *blanks_skip(const char *next, const char *end)

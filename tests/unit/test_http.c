@@ -172,20 +172,46 @@ static void length_gives_way_to_transfer_encoding(void **state)
 	}
 }
 
-/* A NUL is a byte like others, not the end of a word. */
+/* A NUL is an error wherever a line has it, whole or cut, and not the end of a word. */
 static void nul_bytes(void **state)
 {
-	static const char value[] = OK "Connection: close\0\r\nConnection: \0,x\r\n\r\n";
-	static const char name[] = OK "Connection\0: close\r\n\r\n";
-	struct feed feed = feed_begin(true, HTTP_HEAD);
+	static const struct {
+		bool response;
+		const char *before, *behind;
+	} at[] = {
+		{true, "HTTP/1.1 200 O", "K\r\n\r\n"},
+		{true, OK "X: a", "b\r\nContent-Length: 1\r\n\r\nx"},
+		{true, OK "X: a long value, more than one word of it ", "\r\n\r\n"},
+		{true, OK "X:", "\r\n\r\n"},
+		{true, OK "Connection: close", "\r\n\r\n"},
+		{true, OK "Connection: ", ",close\r\n\r\n"},
+		{true, OK "Content-Length: 1", "\r\n\r\nx"},
+		{true, OK "Connection", ": close\r\n\r\n"},
+		{true, OK "Transfer-Encoding: chunked\r\n\r\n1;a", "\r\nx\r\n0\r\n\r\n"},
+		{true, OK "Transfer-Encoding: chunked\r\n\r\n0\r\nX: a", "\r\n\r\n"},
+		{false, "GET /a", "b HTTP/1.1\r\n\r\n"},
+		{false, GET "Host: a", "b\r\n\r\n"},
+	};
+	struct http_memo memo[2] = {0};
+	char text[256];
 
 	(void)state;
-	feed_piece(&feed, value, sizeof value - 1);
-	assert_int_equal(feed.event, HTTP_DONE);
-	assert_true(feed.parser.keep_alive);
-	feed = feed_begin(true, HTTP_HEAD);
-	feed_piece(&feed, name, sizeof name - 1);
-	assert_int_equal(feed.event, HTTP_ERROR);
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		size_t before = strlen(at[i].before), length = before + 1 + strlen(at[i].behind);
+
+		memcpy(text, at[i].before, before + 1);
+		memcpy(text + before + 1, at[i].behind, length - before);
+		for (size_t piece = 1; piece <= length; piece++) {
+			struct feed feed = feed_begin(at[i].response, HTTP_GET);
+
+			feed.memo = piece % 2 ? &memo[at[i].response] : NULL;
+			for (size_t fed = 0; fed < length; fed += piece)
+				feed_piece(&feed, text + fed,
+					   piece < length - fed ? piece : length - fed);
+			if (feed.event != HTTP_ERROR)
+				fail_msg("a NUL is accepted behind \"%s\"", at[i].before);
+		}
+	}
 }
 
 /* Words far longer than any that is known. */
