@@ -20,6 +20,7 @@
 #include <rte_prefetch.h>
 
 #include "checksum.h"
+#include "simd.h"
 
 #define ETHER_IP4  0x0800
 #define ETHER_ARP  0x0806
@@ -38,7 +39,12 @@
 #define PROTOCOL_TCP  6
 #define PROTOCOL_UDP  17
 
-#define INLINE_BYTES 96 /* measured */
+#define MAC_MASK       0x0000ffffffffffffu
+#define CKSUM_VERDICTS (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)
+
+#define INLINE_BYTES 96  /* measured */
+#define SHORT_BYTES  184 /* TCP header and payload that are summed by short_sums_right() ... */
+#define ROOM_BYTES   (SHORT_BYTES + SIMD_BYTES) /* ... which reads up to here in the buffer */
 
 #define always_inline static inline __attribute__((always_inline))
 
@@ -334,35 +340,46 @@ static enum drop frame_parse(struct packet *p, struct view *view)
 	return ether_type == ETHER_IP4 ? ip4_parse(p, view) : DROP_ETH_TYPE;
 }
 
-/* What the common shape looks like: words of the frame, of which only the bits in the masks count.
- * Members that a number of tags has no use for are never read. */
+/* What the common shape looks like: the 32 bytes of a frame that end behind the protocol field of
+ * its IP header and what follows it, of which only the bits in the mask count. Without a tag the
+ * destination address is among them. */
 struct shape {
-	uint64_t mac;
-	uint64_t type;  /* the word that ends after the first two bytes of the IP header */
-	uint32_t outer; /* the outer one of two tags */
+	_Alignas(32) uint8_t want[SIMD_BYTES], mask[SIMD_BYTES];
 };
 
-#define MAC_MASK  0x0000ffffffffffffu
-#define TYPE_MASK 0x00ffffff00000000u /* EtherType, IP version and header length */
-#define TAG_MASK  0x00000000ff0fffffu /* a tag in front of these, its priority bits free */
-#define IP_MASK   0xff00ff3f00000000u /* from the total length on: fragment and protocol */
-#define IP_TCP    0x0600000000000000u
+#define SHAPE_L3 ETH_BYTES /* offset of the IP header in it */
 
-/* A VLAN tag as it lies in memory. */
-static uint32_t tag_word(uint16_t ether_type, uint16_t vlan_id)
+static void shape_set(struct shape *shape, unsigned at, uint8_t want, uint8_t mask)
 {
-	return __builtin_bswap16(ether_type) | (uint32_t)__builtin_bswap16(vlan_id) << 16;
+	shape->want[at] = want;
+	shape->mask[at] = mask;
+}
+
+/* A tag whose last byte is at `end`, its priority bits free. */
+static void shape_tag(struct shape *shape, unsigned end, uint16_t ether_type, uint16_t vlan_id)
+{
+	shape_set(shape, end - 3, (uint8_t)(ether_type >> 8), 0xff);
+	shape_set(shape, end - 2, (uint8_t)ether_type, 0xff);
+	shape_set(shape, end - 1, (uint8_t)(vlan_id >> 8), 0x0f);
+	shape_set(shape, end, (uint8_t)vlan_id, 0xff);
 }
 
 static struct shape shape_make(const struct view_rule *rule)
 {
-	struct shape shape = {.type = (uint64_t)__builtin_bswap16(ETHER_IP4) << 32 | 0x45ull << 48};
+	struct shape shape = {0};
 
-	memcpy(&shape.mac, rule->mac, sizeof rule->mac);
+	for (unsigned i = 0; !rule->vlans && i < sizeof rule->mac; i++)
+		shape_set(&shape, i, rule->mac[i], 0xff);
 	if (rule->vlans)
-		shape.type |= tag_word(ETHER_VLAN, rule->vlan_id[rule->vlans - 1]);
+		shape_tag(&shape, SHAPE_L3 - 3, ETHER_VLAN, rule->vlan_id[rule->vlans - 1]);
 	if (rule->vlans == 2)
-		shape.outer = tag_word(ETHER_QINQ, rule->vlan_id[0]);
+		shape_tag(&shape, SHAPE_L3 - 7, ETHER_QINQ, rule->vlan_id[0]);
+	shape_set(&shape, SHAPE_L3 - 2, ETHER_IP4 >> 8, 0xff);
+	shape_set(&shape, SHAPE_L3 - 1, ETHER_IP4 & 0xff, 0xff);
+	shape_set(&shape, SHAPE_L3, 0x45, 0xff);
+	shape_set(&shape, SHAPE_L3 + 6, 0, 0x3f); /* no fragment */
+	shape_set(&shape, SHAPE_L3 + 7, 0, 0xff);
+	shape_set(&shape, SHAPE_L3 + 9, PROTOCOL_TCP, 0xff);
 	return shape;
 }
 
@@ -388,33 +405,51 @@ enum drop view_parse(const struct rte_mbuf *m, const struct view_rule *rule, str
 /* Has the frame the common shape, and lies all of its IP packet in the first segment? */
 always_inline bool shape_fits(struct packet *p, const struct shape *shape, unsigned vlans)
 {
-	const uint8_t *ip = p->data + p->l3;
-	uint64_t difference;
 	uint32_t total;
 
 	if (unlikely(p->room < p->l3 + IP_BYTES + TCP_BYTES))
 		return false;
-	difference = (load64(p->data) ^ shape->mac) & MAC_MASK;
-	difference |= (load64(ip - 6) ^ shape->type) & (TYPE_MASK | (vlans ? TAG_MASK : 0));
-	difference |= (load64(ip + 2) ^ IP_TCP) & IP_MASK;
-	if (vlans == 2)
-		difference |= (load32(p->data + ETH_BYTES - 2) ^ shape->outer) & TAG_MASK;
-	total = host16(ip + 2);
+	if (unlikely(simd_differs(p->data + p->l3 - SHAPE_L3, shape->want, shape->mask)))
+		return false;
+	if (vlans && unlikely((load64(p->data) ^ load64(p->rule->mac)) & MAC_MASK))
+		return false;
+	total = host16(p->data + p->l3 + 2);
 	p->l4 = p->l3 + IP_BYTES;
 	p->l4_len = total - IP_BYTES;
-	return likely(!difference && total >= IP_BYTES + TCP_BYTES && p->l3 + total <= p->room);
+	return likely(total >= IP_BYTES + TCP_BYTES && p->l3 + total <= p->room);
 }
 
+/* Are both checksums of a short packet right, by our own sums? The addresses of the pseudo header
+ * lie right before the TCP header and are summed with it. False where that does not serve. */
+always_inline bool short_sums_right(const struct packet *p)
+{
+	const struct rte_mbuf *m = p->m;
+	const uint8_t *ip = p->data + p->l3;
+	uint32_t ip_sum, l4_sum;
+
+	if (unlikely(p->l4_len > SHORT_BYTES || m->data_off + p->l4 + ROOM_BYTES > m->buf_len))
+		return false;
+	simd_sums(ip, IP_BYTES, ip + 12, p->l4_len + 8, &ip_sum, &l4_sum);
+	l4_sum += __builtin_bswap16(PROTOCOL_TCP) + __builtin_bswap16((uint16_t)p->l4_len);
+	return (ip_sum & 0xffff) + (ip_sum >> 16) == 0xffff &&
+	       (l4_sum & 0xffff) + (l4_sum >> 16) == 0xffff;
+}
+
+/* What is not as it nearly always is goes through the layers, which tell what it is. */
 always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view_rule *rule,
 				     const struct shape *shape, unsigned vlans, struct view *view)
 {
 	struct packet p = packet_make(m, rule, vlans);
+	uint32_t header;
 
 	if (unlikely(!shape_fits(&p, shape, vlans)))
 		return view_parse(m, rule, view);
-	if (unlikely(ip_sum_wrong(&p)))
-		return DROP_IP_CSUM;
-	return tcp_parse(&p, view);
+	header = (uint32_t)(p.data[p.l4 + 12] >> 4) * 4;
+	if (unlikely(m->ol_flags & CKSUM_VERDICTS || !rule->verify || header < TCP_BYTES ||
+		     header > p.l4_len || !short_sums_right(&p)))
+		return view_parse(m, rule, view);
+	view_fill(view, &p, VIEW_TCP, header, p.l4_len - header);
+	return DROP_NONE;
 }
 
 /* The two cache lines that hold the headers and a short payload; measured, the second is worth 20
