@@ -3,6 +3,7 @@
 #define STATEFUL_CORE_H
 
 #include <arpa/inet.h>
+#include <string.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_ether.h>
@@ -45,6 +46,7 @@ struct entry {
 	uint16_t window_plain; /* ... and when it is not, and in SYN segments */
 	uint8_t scale;         /* our window scale */
 	bool client, http, udp;
+	bool sack;      /* permit selective acknowledgments */
 	uint8_t number; /* of this entry in the engine */
 	/* the first range of our addresses and of our ports: nearly always the only one */
 	uint32_t local_first, local_count;
@@ -201,11 +203,18 @@ static inline bool tx_open(const struct stateful *s)
 	return s->tx->count < s->tx->capacity / 2;
 }
 
+/* refcnt and nb_segs of a mbuf, as they lie behind data_off */
+#define SHARED_MASK  0x0000ffffffff0000u
+#define SHARED_ALONE 0x0000000100010000u
+
 /* A received packet can be written over when it is ours alone, in one piece, and has room. */
 static inline __attribute__((always_inline)) bool mbuf_reusable(const struct rte_mbuf *m,
 								uint32_t length)
 {
-	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m) &&
+	uint64_t shared;
+
+	memcpy(&shared, &m->rearm_data, sizeof(shared));
+	return (shared & SHARED_MASK) == SHARED_ALONE && RTE_MBUF_DIRECT(m) &&
 	       (uint32_t)(m->buf_len - m->data_off) >= RTE_MAX(length, (uint32_t)TEMPLATE_MAX);
 }
 

@@ -15,14 +15,12 @@
 static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsigned i)
 {
 	const struct view *view = &rx->view[i];
-	const struct rte_ipv4_hdr *ip =
-		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_ipv4_hdr *, view->l3);
-	const struct rte_tcp_hdr *tcp =
-		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_tcp_hdr *, view->l4);
+	const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
+	const struct rte_tcp_hdr *tcp = (const void *)(data + view->l4);
 
 	seg->rx = rx;
 	seg->index = i;
-	seg->tuple = (struct tuple){ip->dst_addr, ip->src_addr, tcp->dst_port, tcp->src_port};
+	tuple_read(&seg->tuple, data + view->l3, data + view->l4);
 	seg->seq = ntohl(tcp->sent_seq);
 	seg->ack = ntohl(tcp->recv_ack);
 	seg->wnd = ntohs(tcp->rx_win);
@@ -94,7 +92,7 @@ static void conn_take_options(struct stateful *s, struct entry *e, struct conn *
 
 	c->mss = conn_mss_index(s, mss < 64 ? 64 : mss);
 	c->scale = e->scale ? options->scale : CONN_NO_SCALE;
-	c->sack = e->config->tcp.sack && options->sack;
+	c->sack = e->sack && options->sack;
 	c->rcv_nxt = seg->seq + 1;
 }
 
@@ -263,18 +261,18 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 static inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
 				 uint32_t guess)
 {
-	uint32_t number = guess;
+	struct conn *c = guess == TABLE_NONE ? NULL : &s->table.conn[guess];
 	struct entry *e;
-	struct conn *c;
 
-	if (guess == TABLE_NONE || s->table.conn[guess].state == CLOSED ||
-	    !tuple_equal(&s->table.conn[guess].tuple, &seg->tuple))
-		number = table_find(&s->table, hash, &seg->tuple);
-	if (number == TABLE_NONE) {
-		input_listen(s, seg, hash);
-		return;
+	if (unlikely(!c || c->state == CLOSED || !tuple_equal(&c->tuple, &seg->tuple))) {
+		uint32_t number = table_find(&s->table, hash, &seg->tuple);
+
+		if (number == TABLE_NONE) {
+			input_listen(s, seg, hash);
+			return;
+		}
+		c = &s->table.conn[number];
 	}
-	c = &s->table.conn[number];
 	e = conn_entry(s, c);
 	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
 	if (c->state == SYN_SENT)
@@ -291,25 +289,39 @@ static inline void input_segment(struct stateful *s, struct segment *seg, uint32
 		sender_release(s, c);
 }
 
-void input_burst(struct stateful *s, struct rx_burst *rx)
+/* Stage 1: the hash of each segment's tuple, and its index line on the way into the cache. */
+static inline void burst_hash(struct stateful *s, const struct rx_burst *rx, uint32_t *hash,
+			      uint32_t *bucket)
 {
-	struct segment seg[RX_BURST_MAX];
-	uint32_t hash[RX_BURST_MAX], guess[RX_BURST_MAX];
 	uint64_t syn = 0, fin = 0, rst = 0;
 
 	for (unsigned i = 0; i < rx->count; i++) {
-		segment_read(&seg[i], rx, i);
-		hash[i] = table_hash(&seg[i].tuple);
-		table_prefetch_index(&s->table, hash[i]);
-		fin += seg[i].flags & TCP_FIN;
-		syn += seg[i].flags & TCP_SYN;
-		rst += seg[i].flags & TCP_RST;
+		const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
+		uint8_t flags = data[rx->view[i].l4 + offsetof(struct rte_tcp_hdr, tcp_flags)];
+		struct tuple tuple;
+
+		tuple_read(&tuple, data + rx->view[i].l3, data + rx->view[i].l4);
+		hash[i] = table_hash(&tuple);
+		bucket[i] = table_prefetch_index(&s->table, hash[i]);
+		fin += flags & TCP_FIN;
+		syn += flags & TCP_SYN;
+		rst += flags & TCP_RST;
 	}
 	s->counters->value[COUNTER_FIN_RX] += fin / TCP_FIN;
 	s->counters->value[COUNTER_SYN_RX] += syn / TCP_SYN;
 	s->counters->value[COUNTER_RST_RX] += rst / TCP_RST;
+}
+
+void input_burst(struct stateful *s, struct rx_burst *rx)
+{
+	uint32_t hash[RX_BURST_MAX], bucket[RX_BURST_MAX], guess[RX_BURST_MAX];
+	struct segment seg;
+
+	burst_hash(s, rx, hash, bucket);
 	for (unsigned i = 0; i < rx->count; i++)
-		guess[i] = table_guess(&s->table, hash[i]);
-	for (unsigned i = 0; i < rx->count; i++)
-		input_segment(s, &seg[i], hash[i], guess[i]);
+		guess[i] = table_guess(&s->table, hash[i], bucket[i]);
+	for (unsigned i = 0; i < rx->count; i++) {
+		segment_read(&seg, rx, i);
+		input_segment(s, &seg, hash[i], guess[i]);
+	}
 }

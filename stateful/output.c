@@ -18,6 +18,7 @@
 #define TCP_BYTES sizeof(struct rte_tcp_hdr)
 
 #define OPTIONS_MAX 40
+#define COPY_BYTES  32u
 #define SACK_BLOCKS 4
 
 struct mac { /* in registers: between reading a packet's source address and overwriting it */
@@ -103,19 +104,26 @@ static void frame_offload(const struct stateful *s, struct rte_mbuf *m, struct r
 	m->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM;
 }
 
-/* Write the headers before options and payload, whose sum is given, and queue the packet. */
+/* The checksum sum of eight bytes, before folding. */
+always_inline uint64_t halves_sum(uint64_t word)
+{
+	return (uint32_t)word + (word >> 32);
+}
+
+/* Write the headers before options and payload, whose sum is given, and queue the packet of
+ * `length` bytes. Neighbouring fields are written as one word, which the checksum then takes. */
 always_inline void frame_send(struct stateful *s, struct entry *e, const struct frame *frame,
-			      const struct fields *f, uint64_t payload_sum)
+			      const struct fields *f, uint32_t length, uint64_t payload_sum)
 {
 	uint8_t *start = rte_pktmbuf_mtod(frame->m, uint8_t *);
 	struct rte_ipv4_hdr *ip = (void *)(start + s->l2_len);
 	struct rte_tcp_hdr *tcp = (void *)(ip + 1);
-	uint16_t total = htons((uint16_t)(frame->m->data_len - s->l2_len));
-	uint16_t l4_len = htons((uint16_t)(frame->m->data_len - s->l2_len - IP_BYTES));
-	uint64_t addresses = (uint64_t)f->tuple->local_be + f->tuple->peer_be;
-	uint64_t pseudo = addresses + htons(IPPROTO_TCP) + l4_len;
-	uint32_t ports = (uint32_t)f->tuple->peer_port_be << 16 | f->tuple->local_port_be;
-	uint32_t seq = htonl(f->seq), ack = htonl(f->ack);
+	uint16_t total = htons((uint16_t)(length - s->l2_len));
+	uint16_t l4_len = htons((uint16_t)(length - s->l2_len - IP_BYTES));
+	uint64_t received = tuple_addresses(f->tuple), addresses = received << 32 | received >> 32;
+	uint32_t ports = tuple_ports(f->tuple) << 16 | tuple_ports(f->tuple) >> 16;
+	uint64_t seq_ack = __builtin_bswap64((uint64_t)f->seq << 32 | f->ack);
+	uint64_t pseudo = halves_sum(addresses) + htons(IPPROTO_TCP) + l4_len;
 	uint32_t rest = (uint32_t)htons(f->window) << 16 | (uint32_t)f->flags << 8 |
 			(uint32_t)(TCP_BYTES + f->options) << 2;
 	uint64_t *count = s->counters->value;
@@ -123,24 +131,23 @@ always_inline void frame_send(struct stateful *s, struct entry *e, const struct 
 	memcpy(start, &frame->mac.low, sizeof(frame->mac.low));
 	memcpy(start + sizeof(frame->mac.low), &frame->mac.high, sizeof(frame->mac.high));
 	ip->total_length = total;
-	ip->src_addr = f->tuple->local_be;
-	ip->dst_addr = f->tuple->peer_be;
+	memcpy(&ip->src_addr, &addresses, sizeof(addresses));
 	memcpy(&tcp->src_port, &ports, sizeof(ports));
-	tcp->sent_seq = seq;
-	tcp->recv_ack = ack;
+	memcpy(&tcp->sent_seq, &seq_ack, sizeof(seq_ack));
 	memcpy(&tcp->data_off, &rest, sizeof(rest));
 	if (unlikely(s->offload)) {
 		frame_offload(s, frame->m, ip, tcp, pseudo);
 	} else {
-		ip->hdr_checksum = (uint16_t)~checksum_fold(e->ip_sum + addresses + total);
-		tcp->cksum =
-			(uint16_t)~checksum_fold(pseudo + ports + seq + ack + rest + payload_sum);
+		ip->hdr_checksum =
+			(uint16_t)~checksum_fold(halves_sum(addresses) + e->ip_sum + total);
+		tcp->cksum = (uint16_t)~checksum_fold(pseudo + ports + halves_sum(seq_ack) + rest +
+						      payload_sum);
 	}
 	count[COUNTER_TCP_TX]++;
 	count[COUNTER_FIN_TX] += f->flags & TCP_FIN;
 	if (f->flags & (TCP_SYN | TCP_RST))
 		count[f->flags & TCP_SYN ? COUNTER_SYN_TX : COUNTER_RST_TX]++;
-	e->stats->level.bits_tx += (uint64_t)frame->m->data_len * 8;
+	e->stats->level.bits_tx += (uint64_t)length * 8;
 	tx_push(s->tx, frame->m);
 }
 
@@ -152,6 +159,18 @@ always_inline struct fields conn_fields(const struct entry *e, const struct conn
 			       .ack = flags & TCP_ACK ? c->rcv_nxt : 0,
 			       .window = c->scale == CONN_NO_SCALE ? e->window_plain : e->window,
 			       .flags = flags};
+}
+
+/* A copy without a call: messages of one segment are short. */
+always_inline void bytes_copy(char *to, const char *from, uint32_t length)
+{
+	if (unlikely(length < COPY_BYTES)) {
+		memcpy(to, from, length);
+		return;
+	}
+	for (uint32_t i = 0; i < length - COPY_BYTES; i += COPY_BYTES)
+		memcpy(to + i, from + i, COPY_BYTES);
+	memcpy(to + length - COPY_BYTES, from + length - COPY_BYTES, COPY_BYTES);
 }
 
 always_inline bool output(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
@@ -170,35 +189,40 @@ always_inline bool output(struct stateful *s, struct conn *c, struct segment *se
 	frame_length(&frame, headers + len);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
 	memcpy(start, e->header, TEMPLATE_MAX);
-	if (message && len) {
+	if (message && message->whole && len == message->length) {
+		bytes_copy((char *)start + headers, message->whole, len);
+		sum = message->whole_sum;
+	} else if (message && len) {
 		message_write(message, offset, (char *)start + headers, len);
-		if (message->whole && len == message->length)
-			sum = message->whole_sum;
-		else if (!s->offload)
+		if (!s->offload)
 			sum = checksum_sum(start + headers, len);
 	}
-	frame_send(s, e, &frame, &fields, sum);
+	frame_send(s, e, &frame, &fields, headers + len, sum);
 	if (seg && flags & TCP_ACK)
 		seg->ack_now = false;
 	return true;
 }
 
-/* A segment with options and without payload. */
+/* A segment with fields->options bytes of options, in words, and without payload. */
 static bool output_options(struct stateful *s, struct conn *c, struct segment *seg,
-			   struct fields *fields, const uint8_t *options)
+			   struct fields *fields, const uint32_t *option)
 {
 	struct entry *e = conn_entry(s, c);
 	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
 	struct frame frame;
+	uint64_t sum = 0;
 	uint8_t *start;
 
-	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + OPTIONS_MAX, &frame))
+	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + fields->options, &frame))
 		return false;
 	frame_length(&frame, headers + fields->options);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
 	memcpy(start, e->header, TEMPLATE_MAX);
-	memcpy(start + headers, options, OPTIONS_MAX);
-	frame_send(s, e, &frame, fields, checksum_sum(options, fields->options));
+	for (uint32_t i = 0; i < fields->options; i += sizeof(*option), option++) {
+		memcpy(start + headers + i, option, sizeof(*option));
+		sum += *option;
+	}
+	frame_send(s, e, &frame, fields, headers + fields->options, sum);
 	if (seg && fields->flags & TCP_ACK)
 		seg->ack_now = false;
 	return true;
@@ -211,19 +235,16 @@ bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_
 	const struct entry *e = conn_entry(s, c);
 	bool opens = c->state == SYN_SENT;
 	struct fields fields = conn_fields(e, c, opens ? TCP_SYN : TCP_SYN | TCP_ACK, seq);
-	uint8_t options[OPTIONS_MAX] = {2, 4, (uint8_t)(e->mss >> 8), (uint8_t)e->mss};
+	uint32_t option[OPTIONS_MAX / sizeof(uint32_t)], options = 0;
 
 	fields.window = e->window_plain;
-	fields.options = 4;
-	if (opens ? e->scale != 0 : c->scale != CONN_NO_SCALE) {
-		memcpy(options + fields.options, (const uint8_t[]){1, 3, 3, e->scale}, 4);
-		fields.options += 4;
-	}
-	if (opens ? e->config->tcp.sack : c->sack) {
-		memcpy(options + fields.options, (const uint8_t[]){1, 1, 4, 2}, 4);
-		fields.options += 4;
-	}
-	return output_options(s, c, seg, &fields, options);
+	option[options++] = htonl(0x02040000u | e->mss);
+	if (opens ? e->scale != 0 : c->scale != CONN_NO_SCALE)
+		option[options++] = htonl(0x01030300u | e->scale);
+	if (opens ? e->sack : c->sack)
+		option[options++] = htonl(0x01010402);
+	fields.options = (uint8_t)(options * sizeof(*option));
+	return output_options(s, c, seg, &fields, option);
 }
 
 /* An ACK that says which segments came before their turn (RFC 2018 section 3). */
@@ -232,15 +253,14 @@ static bool output_sack(struct stateful *s, struct conn *c, struct segment *seg,
 	struct fields fields = conn_fields(conn_entry(s, c), c, TCP_ACK, seq);
 	struct sack_range block[SACK_BLOCKS];
 	unsigned count = reassembly_blocks(table_side(&s->table, c), block, SACK_BLOCKS);
-	uint8_t options[OPTIONS_MAX] = {1, 1, 5, (uint8_t)(2 + 8 * count)};
+	uint32_t option[OPTIONS_MAX / sizeof(uint32_t)] = {htonl(0x01010500u | (2 + 8 * count))};
 
 	for (unsigned i = 0; i < count; i++) {
-		uint32_t edge[2] = {htonl(block[i].begin), htonl(block[i].end)};
-
-		memcpy(options + 4 + 8 * i, edge, sizeof(edge));
+		option[1 + 2 * i] = htonl(block[i].begin);
+		option[2 + 2 * i] = htonl(block[i].end);
 	}
 	fields.options = (uint8_t)(4 + 8 * count);
-	return output_options(s, c, seg, &fields, options);
+	return output_options(s, c, seg, &fields, option);
 }
 
 bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
@@ -295,5 +315,5 @@ void output_stateless(struct stateful *s, struct entry *e, const struct segment 
 		f.ack = seg->seq + seg->len + !!(seg->flags & TCP_SYN) + !!(seg->flags & TCP_FIN);
 	if (fin)
 		s->counters->value[COUNTER_ACK_RT]++;
-	frame_send(s, e, &frame, &f, 0);
+	frame_send(s, e, &frame, &f, length, 0);
 }

@@ -201,6 +201,16 @@ static void entry_local(struct entry *e)
 	e->port_last = port->last;
 }
 
+/* Can a client's exchanges be more than a segment each way? Else there is nothing to acknowledge
+ * selectively, and the SYN is the shorter for it: all of its frame in one cache line. */
+static bool entry_is_bulky(const struct entry *e)
+{
+	const struct config_message *response = &e->config->response;
+
+	return e->simple_max == e->mss || response->body_size == CONFIG_ANY_SIZE ||
+	       response->body_size > e->mss / 2;
+}
+
 static int entry_init(struct stateful *s, struct entry *e, const struct config_traffic *t,
 		      const struct stateful_setup *setup, struct arena *arena)
 {
@@ -225,6 +235,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	for (enum variant v = 0; v < VARIANT_COUNT; v++)
 		e->simple_max = RTE_MAX(e->simple_max, e->message[v].length);
 	e->simple_max = RTE_MIN(e->simple_max, e->mss);
+	e->sack = t->tcp.sack && (!e->client || entry_is_bulky(e));
 	entry_local(e);
 	e->ring = udp_ring(t);
 	if (e->udp && udp_init(s, e, arena))

@@ -64,7 +64,9 @@ int table_init(struct table *t, struct arena *arena, uint32_t connections, uint3
 	t->level = groups_for(expected);
 	while (number_bits < 32 && (uint64_t)connections + 1 > 1ull << number_bits)
 		number_bits++;
-	t->tag_mask = number_bits == 32 ? 0 : ~0u << number_bits;
+	require(number_bits < 32);
+	t->tag_mask = ~0u << number_bits;
+	t->tag_one = 1u << number_bits;
 	t->conn = arena_take(arena, (size_t)connections * sizeof(struct conn));
 	t->bucket = arena_take(arena, (size_t)t->groups_max * GROUP_BYTES);
 	t->side = arena_take(arena, (size_t)sides * sizeof(struct side));
@@ -78,13 +80,14 @@ static inline uint32_t hash_bucket(const struct table *t, uint32_t hash)
 	uint32_t group = hash & (t->level - 1);
 
 	if (group < t->split)
-		group = hash & (2 * t->level - 1);
+		group |= hash & t->level;
 	return group * GROUP_BUCKETS + (hash >> 26);
 }
 
+/* Never zero, so that no tag is that of an empty entry. */
 static inline uint32_t hash_tag(const struct table *t, uint32_t hash)
 {
-	return (hash * 0x9e3779b1u) & t->tag_mask;
+	return (hash * 0x9e3779b1u & t->tag_mask) | t->tag_one;
 }
 
 static inline uint32_t bucket_next(uint32_t bucket)
@@ -92,20 +95,22 @@ static inline uint32_t bucket_next(uint32_t bucket)
 	return (bucket & ~(GROUP_BUCKETS - 1)) | ((bucket + 1) & (GROUP_BUCKETS - 1));
 }
 
-/* Bit i is set when entry i of the bucket is used and has this tag. */
+/* Bit i is set when entry i of the bucket has this tag. */
 static inline uint32_t bucket_match(const struct table *t, uint32_t bucket, uint32_t tag)
 {
 	return simd_match15(t->bucket[bucket], t->tag_mask, tag);
 }
 
-void table_prefetch_index(const struct table *t, uint32_t hash)
-{
-	__builtin_prefetch(t->bucket[hash_bucket(t, hash)]);
-}
-
-uint32_t table_guess(const struct table *t, uint32_t hash)
+uint32_t table_prefetch_index(const struct table *t, uint32_t hash)
 {
 	uint32_t bucket = hash_bucket(t, hash);
+
+	__builtin_prefetch(t->bucket[bucket]);
+	return bucket;
+}
+
+uint32_t table_guess(const struct table *t, uint32_t hash, uint32_t bucket)
+{
 	uint32_t match = bucket_match(t, bucket, hash_tag(t, hash));
 	uint32_t number;
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "../common/base/arena.h"
+#include "../common/base/simd.h"
 #include "conn.h"
 
 #define TABLE_NONE UINT32_MAX
@@ -28,7 +29,8 @@ struct table {
 	uint32_t groups_max;
 	uint32_t level;    /* groups when the present doubling began, a power of two */
 	uint32_t split;    /* how many of them have been split */
-	uint32_t tag_mask; /* the bits of an index entry that hold hash, not record number */
+	uint32_t tag_mask; /* the bits of an index entry that hold hash, not record number ... */
+	uint32_t tag_one;  /* ... and the lowest of them, always set */
 	/* side records */
 	struct side *side;
 	uint32_t side_capacity, side_used, side_live, side_free;
@@ -44,17 +46,13 @@ int table_init(struct table *, struct arena *, uint32_t connections, uint32_t ex
 
 static inline uint32_t table_hash(const struct tuple *t)
 {
-	uint64_t h = ((uint64_t)t->local_be << 32 | t->peer_be) * 0x9e3779b97f4a7c15u;
-
-	h ^= ((uint64_t)t->local_port_be << 16 | t->peer_port_be) * 0xc2b2ae3d27d4eb4fu;
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	return (uint32_t)(h >> 32);
+	return simd_hash(tuple_addresses(t), tuple_ports(t));
 }
 
-/* Stage 1 and 2 of a burst: bring the index line, then the likely record, into the cache. */
-void table_prefetch_index(const struct table *, uint32_t hash);
-uint32_t table_guess(const struct table *, uint32_t hash);
+/* Stage 1 and 2 of a burst: bring the index line, whose number is returned, then the likely record,
+ * into the cache. */
+uint32_t table_prefetch_index(const struct table *, uint32_t hash);
+uint32_t table_guess(const struct table *, uint32_t hash, uint32_t bucket);
 
 /* The record of a tuple, or TABLE_NONE. */
 uint32_t table_find(const struct table *, uint32_t hash, const struct tuple *);

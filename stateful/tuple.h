@@ -3,20 +3,45 @@
 #ifndef STATEFUL_TUPLE_H
 #define STATEFUL_TUPLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../common/base/pool.h"
 #include "../common/config/config.h"
 
-struct tuple { /* from our side, network order */
-	uint32_t local_be, peer_be;
-	uint16_t local_port_be, peer_port_be;
+/* From our side, network order, as it lies in a received packet: two loads read it, two compare. */
+struct tuple {
+	uint32_t peer_be, local_be;
+	uint16_t peer_port_be, local_port_be;
 };
+
+static inline uint64_t tuple_addresses(const struct tuple *t)
+{
+	uint64_t addresses;
+
+	memcpy(&addresses, &t->peer_be, sizeof(addresses));
+	return addresses;
+}
+
+static inline uint32_t tuple_ports(const struct tuple *t)
+{
+	uint32_t ports;
+
+	memcpy(&ports, &t->peer_port_be, sizeof(ports));
+	return ports;
+}
 
 static inline bool tuple_equal(const struct tuple *a, const struct tuple *b)
 {
-	return a->local_be == b->local_be && a->peer_be == b->peer_be &&
-	       a->local_port_be == b->local_port_be && a->peer_port_be == b->peer_port_be;
+	return tuple_addresses(a) == tuple_addresses(b) && tuple_ports(a) == tuple_ports(b);
+}
+
+/* The tuple of a received packet whose IPv4 and TCP headers are at l3 and l4. */
+static inline void tuple_read(struct tuple *t, const uint8_t *l3, const uint8_t *l4)
+{
+	memcpy(&t->peer_be, l3 + 12, sizeof(uint64_t));
+	memcpy(&t->peer_port_be, l4, sizeof(uint32_t));
 }
 
 struct ip_walk {

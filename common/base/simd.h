@@ -30,7 +30,7 @@ static inline uint32_t simd_match15_zero(const uint32_t *line)
 	return simd_lanes(_mm256_cmpeq_epi32(low, zero), _mm256_cmpeq_epi32(high, zero));
 }
 
-/* Bit i: entry i is not zero and equals value in the bits of mask. */
+/* Bit i: entry i equals value in the bits of mask. */
 static inline uint32_t simd_match15(const uint32_t *line, uint32_t mask, uint32_t value)
 {
 	__m256i low = _mm256_load_si256((const __m256i *)line);
@@ -38,8 +38,7 @@ static inline uint32_t simd_match15(const uint32_t *line, uint32_t mask, uint32_
 	__m256i masks = _mm256_set1_epi32((int)mask), values = _mm256_set1_epi32((int)value);
 
 	return simd_lanes(_mm256_cmpeq_epi32(_mm256_and_si256(low, masks), values),
-			  _mm256_cmpeq_epi32(_mm256_and_si256(high, masks), values)) &
-	       ~simd_match15_zero(line);
+			  _mm256_cmpeq_epi32(_mm256_and_si256(high, masks), values));
 }
 
 /* Do the SIMD_BYTES bytes at data differ from `want` in a bit of `mask`? Both are aligned. */
@@ -87,7 +86,22 @@ static inline void simd_sums(const uint8_t *a, uint32_t a_bytes, const uint8_t *
 	*b_sum = (uint32_t)(sums >> 32) + b_bytes / 2 * 32768;
 }
 
+/* 96 bits mixed into 32, all of them good. */
+static inline uint32_t simd_hash(uint64_t a, uint32_t b)
+{
+	uint64_t crc = _mm_crc32_u64(_mm_crc32_u64(0, a), b);
+
+	return (uint32_t)(crc * 0x9e3779b97f4a7c15u >> 32);
+}
+
 #else
+
+static inline uint32_t simd_hash(uint64_t a, uint32_t b)
+{
+	uint64_t h = a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu;
+
+	return (uint32_t)((h ^ h >> 32) * 0xd6e8feb86659fd93u >> 32);
+}
 
 static inline bool simd_differs(const uint8_t *data, const uint8_t *want, const uint8_t *mask)
 {
@@ -135,7 +149,7 @@ static inline uint32_t simd_match15(const uint32_t *line, uint32_t mask, uint32_
 	uint32_t match = 0;
 
 	for (unsigned i = 0; i < 15; i++)
-		match |= (uint32_t)((line[i] & mask) == value && line[i]) << i;
+		match |= (uint32_t)((line[i] & mask) == value) << i;
 	return match;
 }
 
