@@ -147,6 +147,17 @@ static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
 	return seg->rx->pkt[seg->index];
 }
 
+/* The tuple of packet i of a burst. */
+static inline struct tuple tuple_received(const struct rx_burst *rx, unsigned i)
+{
+	const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
+	struct tuple t;
+
+	memcpy(&t.peer_be, data + rx->view[i].l3 + 12, sizeof(uint64_t));
+	memcpy(&t.peer_port_be, data + rx->view[i].l4, sizeof(uint32_t));
+	return t;
+}
+
 /* The contiguous piece of the payload that starts `at` bytes behind seq: its address and length. */
 static inline uint32_t segment_piece(const struct segment *seg, uint32_t at, const char **data)
 {

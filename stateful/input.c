@@ -20,7 +20,7 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 
 	seg->rx = rx;
 	seg->index = i;
-	tuple_read(&seg->tuple, data + view->l3, data + view->l4);
+	seg->tuple = tuple_received(rx, i);
 	seg->seq = ntohl(tcp->sent_seq);
 	seg->ack = ntohl(tcp->recv_ack);
 	seg->wnd = ntohs(tcp->rx_win);
@@ -298,9 +298,8 @@ static inline void burst_hash(struct stateful *s, const struct rx_burst *rx, uin
 	for (unsigned i = 0; i < rx->count; i++) {
 		const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
 		uint8_t flags = data[rx->view[i].l4 + offsetof(struct rte_tcp_hdr, tcp_flags)];
-		struct tuple tuple;
+		struct tuple tuple = tuple_received(rx, i);
 
-		tuple_read(&tuple, data + rx->view[i].l3, data + rx->view[i].l4);
 		hash[i] = table_hash(&tuple);
 		bucket[i] = table_prefetch_index(&s->table, hash[i]);
 		fin += flags & TCP_FIN;

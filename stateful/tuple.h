@@ -37,13 +37,6 @@ static inline bool tuple_equal(const struct tuple *a, const struct tuple *b)
 	return tuple_addresses(a) == tuple_addresses(b) && tuple_ports(a) == tuple_ports(b);
 }
 
-/* The tuple of a received packet whose IPv4 and TCP headers are at l3 and l4. */
-static inline void tuple_read(struct tuple *t, const uint8_t *l3, const uint8_t *l4)
-{
-	memcpy(&t->peer_be, l3 + 12, sizeof(uint64_t));
-	memcpy(&t->peer_port_be, l4, sizeof(uint32_t));
-}
-
 struct ip_walk {
 	const struct ip_pool *pool;
 	unsigned range;

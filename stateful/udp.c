@@ -194,16 +194,6 @@ static void request_input(struct stateful *s, struct rx_burst *rx, unsigned i,
 	s->counters->value[COUNTER_UDP_REQ]++;
 }
 
-static struct tuple tuple_read(const struct rx_burst *rx, unsigned i)
-{
-	const struct rte_ipv4_hdr *ip =
-		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_ipv4_hdr *, rx->view[i].l3);
-	const struct rte_udp_hdr *udp =
-		rte_pktmbuf_mtod_offset(rx->pkt[i], const struct rte_udp_hdr *, rx->view[i].l4);
-
-	return (struct tuple){ip->dst_addr, ip->src_addr, udp->dst_port, udp->src_port};
-}
-
 /* The socket of a tuple, or NULL. */
 static struct conn *socket_find(const struct stateful *s, uint32_t guess, uint32_t hash,
 				const struct tuple *tuple)
@@ -222,15 +212,15 @@ static struct conn *socket_find(const struct stateful *s, uint32_t guess, uint32
 static void input_clients(struct stateful *s, struct rx_burst *rx)
 {
 	struct tuple tuple[RX_BURST_MAX];
-	uint32_t hash[RX_BURST_MAX], guess[RX_BURST_MAX];
+	uint32_t hash[RX_BURST_MAX], bucket[RX_BURST_MAX], guess[RX_BURST_MAX];
 
 	for (unsigned i = 0; i < rx->count; i++) {
-		tuple[i] = tuple_read(rx, i);
+		tuple[i] = tuple_received(rx, i);
 		hash[i] = table_hash(&tuple[i]);
-		table_prefetch_index(&s->table, hash[i]);
+		bucket[i] = table_prefetch_index(&s->table, hash[i]);
 	}
 	for (unsigned i = 0; i < rx->count; i++)
-		guess[i] = table_guess(&s->table, hash[i]);
+		guess[i] = table_guess(&s->table, hash[i], bucket[i]);
 	for (unsigned i = 0; i < rx->count; i++) {
 		struct conn *c;
 
@@ -253,7 +243,7 @@ void udp_input(struct stateful *s, struct rx_burst *rx)
 		return;
 	}
 	for (unsigned i = 0; i < rx->count; i++) {
-		struct tuple tuple = tuple_read(rx, i);
+		struct tuple tuple = tuple_received(rx, i);
 
 		if (!rx->reason[i])
 			request_input(s, rx, i, &tuple);
