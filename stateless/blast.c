@@ -96,6 +96,12 @@ int blast_make(struct blast *b, const struct config_traffic *t, const struct sta
 	return 0;
 }
 
+static void all_sent(struct blast *b)
+{
+	schedule_end(&b->schedule);
+	__atomic_store_n(&b->stats->all_sent, true, __ATOMIC_RELAXED);
+}
+
 void blast_start(struct blast *b, uint64_t now)
 {
 	const struct config *config = b->setup->config;
@@ -111,7 +117,7 @@ void blast_start(struct blast *b, uint64_t now)
 		      now + config->ramp + length, t->catch_up, b->setup->worker,
 		      b->setup->workers);
 	if (!b->left)
-		schedule_end(&b->schedule);
+		all_sent(b);
 }
 
 /* Put the next hop's address into the frame; false while it is not known. */
@@ -381,7 +387,7 @@ static void sent_count(struct blast *b, unsigned count, uint64_t bytes)
 	if (b->left != UINT64_MAX) {
 		b->left -= count;
 		if (!b->left)
-			schedule_end(&b->schedule);
+			all_sent(b);
 	}
 }
 

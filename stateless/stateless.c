@@ -165,6 +165,14 @@ static void stateless_input(struct engine *engine, struct rx_burst *rx, struct t
 	}
 }
 
+/* When nothing more is waited for, unless something comes. */
+static uint64_t sink_over_at(const struct stateless *s, const struct sink *sink)
+{
+	uint64_t since = sink->heard_at > s->drained_at ? sink->heard_at : s->drained_at;
+
+	return since + SINK_QUIET < s->deadline ? since + SINK_QUIET : s->deadline;
+}
+
 static uint64_t stateless_poll(struct engine *engine, struct tx *tx, uint64_t now)
 {
 	struct stateless *s = (struct stateless *)engine;
@@ -178,6 +186,11 @@ static uint64_t stateless_poll(struct engine *engine, struct tx *tx, uint64_t no
 	}
 	if (++s->turn >= s->blasts)
 		s->turn = 0;
+	for (unsigned i = 0; s->draining && i < s->sinks; i++) {
+		uint64_t at = sink_over_at(s, &s->sink[i]);
+
+		wake = now < at && at < wake ? at : wake;
+	}
 	return wake;
 }
 
@@ -193,13 +206,6 @@ static void stateless_drain(struct engine *engine, uint64_t now, uint64_t deadli
 		blast_end(&s->blast[i], now);
 }
 
-static bool sink_is_quiet(const struct stateless *s, const struct sink *sink)
-{
-	uint64_t since = sink->heard_at > s->drained_at ? sink->heard_at : s->drained_at;
-
-	return s->now >= s->deadline || s->now >= since + SINK_QUIET;
-}
-
 static bool stateless_idle(const struct engine *engine)
 {
 	const struct stateless *s = (const struct stateless *)engine;
@@ -208,7 +214,7 @@ static bool stateless_idle(const struct engine *engine)
 		if (schedule_at(&s->blast[i].schedule) != UINT64_MAX)
 			return false;
 	for (unsigned i = 0; i < s->sinks; i++)
-		if (s->draining && !sink_is_quiet(s, &s->sink[i]))
+		if (s->draining && s->now < sink_over_at(s, &s->sink[i]))
 			return false;
 	return true;
 }

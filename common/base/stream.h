@@ -10,6 +10,7 @@
 #ifndef BASE_STREAM_H
 #define BASE_STREAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hist.h"
@@ -36,6 +37,7 @@ struct stream_lane {
 
 struct stream_stats {
 	uint64_t sent, bytes; /* blast: packets and their bytes */
+	bool all_sent;        /* blast: nothing is left of its `packets` or `bytes` */
 	struct hist lateness; /* blast: how long after its due time a packet was made */
 	uint64_t received;    /* sink: all packets; = foreign + corrupt + those of its lanes */
 	uint64_t foreign;     /* sink: without a tag, of another run, or beyond STREAM_LANES */

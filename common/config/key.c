@@ -302,7 +302,7 @@ const struct key key_table[] = {
 	{BLAST, .name = "ttl", .type = TYPE_COUNT, FIELD(config_traffic, blast.ttl),
 	 .standard = "64", .min = 1, .max = 255, .help = "Time to live of the packets."},
 	{BLAST, .name = "packets", .type = TYPE_COUNT, FIELD(config_traffic, blast.packets),
-	 .min = 1, .max = UINT64_MAX - 1, .help = "Stop after so many packets."},
+	 .min = 1, .max = UINT64_MAX - 1, .help = "Stop after so many packets. When all clients of a run have stopped so, it ends."},
 	{BLAST, .name = "bytes", .type = TYPE_COUNT, FIELD(config_traffic, blast.bytes), .min = 60,
 	 .max = UINT64_MAX - 1, .help = "Stop before the packet that would exceed so many bytes."},
 	{BLAST, .name = "duration", .type = TYPE_TIME, FIELD(config_traffic, blast.duration),

@@ -138,6 +138,31 @@ void streams_end(struct result *r)
 	all->lanes = 0;
 }
 
+bool streams_limited(const struct config *config)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < config->traffics; i++) {
+		const struct config_traffic *t = &config->traffic[i];
+
+		if (!traffic_is_client(t->kind))
+			continue;
+		if (t->kind != UDP_BLAST || !(t->blast.packets || t->blast.bytes))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+bool streams_sent(const struct config *config, struct stream_stats *const *streams)
+{
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (streams[i] && config->traffic[i].kind == UDP_BLAST &&
+		    !__atomic_load_n(&streams[i]->all_sent, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
 const char *stream_name(const struct result *r, const struct stream_result *stream)
 {
 	return stream->traffic < 0 ? stream->name : r->config->traffic[stream->traffic].name;

@@ -14,6 +14,11 @@ void streams_add(struct result *, struct stream_stats *const *);
 /* All have been added: what was sent and not seen is lost. */
 void streams_end(struct result *);
 
+/* Have all clients of the run a number of packets or bytes to send, so that it may end before its
+ * time? And have those that this worker has sent them? May be asked while it works. */
+bool streams_limited(const struct config *);
+bool streams_sent(const struct config *, struct stream_stats *const *);
+
 /* What a stream is called: as the blast that sends it, or by its number. */
 const char *stream_name(const struct result *, const struct stream_result *);
 

@@ -5,8 +5,9 @@
  *
  * The control thread gives orders as times, sleeps to the next interval, and reads. When the load
  * begins the end of each phase is known, so that it ends on time whatever this thread does; only an
- * interruption moves an end, and only nearer. Clients drain at the end of the steady phase; servers
- * of the same process stay up until every client is idle, so that what is open ends in order.
+ * interruption, or that nothing is left to send, moves an end, and only nearer. Clients drain at
+ * the end of the steady phase; servers of the same process stay up until every client is idle, so
+ * that what is open ends in order.
  *
  * A client port waits until its next hops are resolved, and the run fails when they are not in
  * time. A port of servers alone does not wait: it answers to where a request came from, and its
@@ -25,6 +26,7 @@
 
 #include "capture.h"
 #include "measure.h"
+#include "report_stream.h"
 #include "signal.h"
 #include "watch.h"
 
@@ -47,6 +49,7 @@ struct run {
 	struct snapshot zero; /* before the first interval */
 	uint64_t t0;          /* when the load begins */
 	bool has_client;
+	bool limited; /* the run may end before its time */
 	struct watch watch;
 	uint64_t next;   /* when the current interval ends */
 	int output_lost; /* errno when the screen could not be written any more */
@@ -204,6 +207,26 @@ static void load_begin(struct run *r)
 	order_give(orders, ORDER_START, r->t0);
 }
 
+/* Every blast has sent all it is to: what would come is silence. */
+static bool all_sent(const struct run *r)
+{
+	if (!r->limited || run_now(r) < order_at(&r->crew.orders, ORDER_STEADY) + POLL_NS)
+		return false;
+	for (unsigned i = 0; i < r->crew.workers; i++)
+		if (!streams_sent(r->config, r->crew.worker[i]->streams))
+			return false;
+	return true;
+}
+
+static void end_early(struct run *r)
+{
+	struct orders *orders = &r->crew.orders;
+	uint64_t now = run_now(r);
+
+	order_give(orders, ORDER_DEADLINE, now + r->config->drain);
+	order_give(orders, ORDER_END, now);
+}
+
 /* Through ramp and steady phase, an interval at a time. The last one may be shorter. */
 static int load_watch(struct run *r, struct err *err)
 {
@@ -212,8 +235,12 @@ static int load_watch(struct run *r, struct err *err)
 
 	r->next = r->t0 + r->config->report_interval;
 	while ((now = run_now(r)) < *end) {
-		if (signal_sleep(RTE_MIN(r->next, *end) - RTE_MIN(now, r->next)) || r->output_lost)
+		uint64_t rest = RTE_MIN(r->next, *end) - RTE_MIN(now, r->next);
+
+		if (signal_sleep(r->limited ? RTE_MIN(rest, POLL_NS) : rest) || r->output_lost)
 			interrupt(r);
+		else if (all_sent(r))
+			end_early(r);
 		if (interval_watch(r, RTE_MIN(r->next, *end), err))
 			return -1;
 	}
@@ -365,6 +392,7 @@ static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
 	for (unsigned i = 0; i < r->config->ports; i++)
 		r->has_client |= port_has_client(r->config, i);
+	r->limited = streams_limited(r->config);
 	clock_calibrate(&r->clock);
 	if (crew_open(&r->crew, r->config, r->ports, &r->clock, r->options->engine, err))
 		return -1;

@@ -30,6 +30,7 @@ struct simulation {
 	struct snapshot zero;
 	uint64_t end;  /* of the steady phase; nearer after an interruption */
 	uint64_t next; /* when the current interval ends */
+	bool limited;  /* it may end before its time */
 	int output_lost;
 };
 
@@ -100,10 +101,21 @@ static int interval_end(struct simulation *s, uint64_t at)
 	return 0;
 }
 
+/* Every blast has sent all it is to. */
+static bool all_sent(const struct simulation *s, uint64_t now)
+{
+	if (!s->limited || now <= s->config->ramp || now >= s->end)
+		return false;
+	for (unsigned i = 0; i < s->config->ports; i++)
+		if (!streams_sent(s->config, s->net.port[i].streams))
+			return false;
+	return true;
+}
+
 /* Up to, not with, `until`, an interval at a time; an interruption ends it earlier. */
 static int pass(struct simulation *s, uint64_t until, uint64_t *now)
 {
-	while (*now < until && !signal_came() && !s->output_lost) {
+	while (*now < until && !signal_came() && !s->output_lost && !all_sent(s, *now)) {
 		uint64_t stop = *now + SLICE_NS < until ? *now + SLICE_NS : until;
 
 		stop = s->next < stop ? s->next : stop;
@@ -164,6 +176,7 @@ static int load(struct simulation *s, uint64_t *now)
 	const struct config *config = s->config;
 
 	s->end = config->ramp + config->duration;
+	s->limited = streams_limited(config);
 	s->next = config->report_interval;
 	simulated_start(&s->net);
 	if (pass(s, config->ramp, now))
@@ -173,7 +186,7 @@ static int load(struct simulation *s, uint64_t *now)
 	r->started_steady = !signal_came();
 	if (pass(s, s->end, now))
 		return -1;
-	r->interrupted = *now < s->end;
+	r->interrupted = *now < s->end && !all_sent(s, *now);
 	s->end = *now;
 	r->steady = *now - r->ramp;
 	simulated_snapshot(&s->net, &r->end);

@@ -115,12 +115,12 @@ cat >loop.json <<END
 END
 whole='.streams.blast | .sent == .unique + .lost'
 
-case_is "exactly 100000 packets over the cable, again and again: none lost, none too many"
-for ((i = 0; i < ${REPEAT:-5}; i++)); do
-	onager_exits 0 run loop.json --report loop.report --set traffic.0.packets=100k
-	expect loop '.streams.blast | .sent == 100000 and .unique == 100000 and .lost == 0' \
+case_is "exactly a million packets over the cable, fifty times: none lost, none too many; then the run ends"
+for ((i = 0; i < ${REPEAT:-50}; i++)); do
+	onager_exits 0 run loop.json --report loop.report --set traffic.0.packets=1m --duration 50s
+	expect loop '.streams.blast | .sent == 1000000 and .unique == 1000000 and .lost == 0' \
 		'.streams.blast | .late == 0 and .duplicate == 0 and .corrupt == 0' \
-		'.traffic.sink | .received == 100000 and .foreign == 0' "$whole"
+		'.traffic.sink | .received == 1000000 and .foreign == 0' '.phases.steady_s < 40' "$whole"
 done
 
 case_is "asked for too much: what was not offered is counted, the time is kept, the run is invalid"

@@ -110,3 +110,18 @@ onager_exits 4 simulate lab.json --quiet --report /dev/full
 case_is "the example in conf/"
 onager_exits 0 simulate "$source_dir/conf/simulate-loss.json" --quiet --duration 5s --report example.report
 laws example
+
+case_is "packets that the network loses, doubles and delays are accounted for; the run ends when all are sent"
+onager_exits 1 simulate "$source_dir/conf/udp-loop.json" --report udp.report --set traffic.0.packets=100k \
+	--set traffic.0.load.pps=1m --set 'network={"to_server": {"loss": 0.01, "duplicate": 0.02, "reorder": 0.01}}'
+expect udp '.phases.steady_s == 0.1' '.traffic.blast.offered == 100000' \
+	'.streams.blast | .sent == 100000 and .sent == .unique + .lost' \
+	'.streams.blast | .lost > 800 and .lost < 1200 and .duplicate > 1500 and .late > 800' \
+	'.streams.blast | .unique + .duplicate == '"$(jq .traffic.sink.received udp.report)"
+
+case_is "requests over UDP: each is answered or lost"
+onager_exits 1 simulate "$source_dir/conf/loop-udp-rps.json" --report rps.report --duration 1s \
+	--set traffic.0.load='{"rps": 50000}' --set traffic.0.timeout=10ms --set 'network={"loss": 0.01, "delay": "100us"}'
+expect rps '.traffic.ask.requests | .offered == 50000 and .offered == .succeeded + .failed.timeout' \
+	'.traffic.ask.requests.failed.timeout == .total.udpLost and .total.udpLost > 800 and .total.udpLost < 1200' \
+	'.traffic.echo.requests.succeeded >= .traffic.ask.requests.succeeded' '.verdict == "fail"'
