@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Linux's TCP as the peer, both ways, on every kind of path: loss, reordering, small windows and
+# segments, options switched off, segmentation offloads, connection tracking and a SYN proxy. What
+# arrives is compared with the pattern that bodies are made of (docs/CONFIGURATION.md).
+# Also under the sanitizers.
+. "$(dirname "$0")/lib.sh"
+
+# Onager is in s, a router in r, Linux's end in k; x lies beside the router and changes the order.
+netns s r k x
+cable s s0 - r rs 10.9.0.1/24
+cable r rk 10.8.0.1/24 k k0 10.8.0.2/24
+cable s s1 - x xs -
+cable x xk - k k1 10.7.0.2/24
+in_ns r sysctl -qw net.ipv4.ip_forward=1
+in_ns k ip route add default via 10.8.0.1
+
+big=$((50000000 / (slow * slow)))
+pattern() { # BYTES: what a body of that size holds
+	yes '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-' 2>/dev/null | head -c "$1"
+}
+sum_of() { (set +o pipefail; pattern "$1" | sha256sum); }
+small_sum=$(sum_of 21000)
+big_sum=$(sum_of $big)
+
+ports='{"device": "if:s0", "cores": [0], "address": ["10.9.0.2/24"], "gateway": "10.9.0.1"'
+cat >server.json <<END
+{
+  "duration": "10m", "drain": "1s",
+  "ports": [$ports, "name": "a"}, {"name": "b", "device": "if:s1", "cores": [1], "address": ["10.7.0.1/24"]}],
+  "traffic": [
+    {"name": "small", "port": "a", "kind": "http-server", "servers": "10.9.0.2", "server_ports": 80,
+      "response": {"body": {"size": 21000}}, "tcp": {"window": 1000000}},
+    {"name": "big", "port": "a", "kind": "http-server", "servers": "10.9.0.2", "server_ports": 81,
+      "response": {"body": {"size": $big}}},
+    {"name": "mixed", "port": "b", "kind": "http-server", "servers": "10.7.0.1", "server_ports": 80,
+      "response": {"body": {"size": 21000}}},
+    {"name": "mixed-big", "port": "b", "kind": "http-server", "servers": "10.7.0.1", "server_ports": 81,
+      "response": {"body": {"size": $big}}, "tcp": {"congestion": "cubic"}}
+  ]
+}
+END
+
+# Takes what clients send and says length and sum of it.
+cat >sink.py <<'END'
+import hashlib, http.server, sys
+
+class Sink(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        left, digest = int(self.headers["Content-Length"]), hashlib.sha256()
+        while left:
+            data = self.rfile.read(min(left, 65536))
+            if not data:
+                break
+            digest.update(data)
+            left -= len(data)
+        print(digest.hexdigest(), left, flush=True)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = lambda self: (self.send_response(204), self.end_headers())
+    log_message = lambda self, *arguments: None
+
+body = b"x" * 100000
+http.server.ThreadingHTTPServer.request_queue_size = 64
+http.server.ThreadingHTTPServer(("", 8080), Sink).serve_forever()
+END
+
+# Joins two interfaces; of every hundred frames some wait until up to ten others have passed.
+cat >forward.py <<'END'
+import random, select, socket, sys, time
+
+ends = []
+for name in sys.argv[1:]:
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    s.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)  # SO_RCVBUFFORCE
+    s.bind((name, 3))
+    ends.append(s)
+other = {ends[0]: ends[1], ends[1]: ends[0]}
+held = {ends[0]: [], ends[1]: []}
+random.seed(1)
+print("ready", flush=True)
+while True:
+    for s in select.select(ends, [], [], 0.002)[0]:
+        for _ in range(64):
+            try:
+                frame, origin = s.recvfrom(65536, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                break
+            if origin[2] == socket.PACKET_OUTGOING:
+                continue
+            if len(frame) > 60 and random.random() < 0.03:
+                held[s].append([random.randrange(1, 10), time.monotonic(), frame])
+                continue
+            other[s].send(frame)
+            for h in held[s]:
+                h[0] -= 1
+    for s in ends:
+        for h in [h for h in held[s] if h[0] <= 0 or time.monotonic() - h[1] > 0.003]:
+            held[s].remove(h)
+            other[s].send(h[2])
+END
+
+filter() { # RULES: the router's rules from now on
+	in_ns r nft flush ruleset
+	in_ns r nft -f - <<<"$1"
+}
+loses() { # NUMBER: so many of a thousand packets are lost in either direction
+	filter "table ip loss {
+		chain forward {
+			type filter hook forward priority 0;
+			numgen random mod 1000 < $1 drop
+		}
+	}"
+}
+fetch() { # ADDRESS: both bodies arrive as they were made
+	local got
+
+	got=$(in_ns k timeout 100 curl -sS -m 90 "http://$1/" | sha256sum)
+	[ "$got" = "$small_sum" ] || fail "the body of 21000 bytes is another"
+	got=$(in_ns k timeout 100 curl -sS -m 90 "http://$1:81/" | sha256sum)
+	[ "$got" = "$big_sum" ] || fail "the body of $big bytes is another"
+}
+answers() { in_ns k curl -sS -m 1 -o /dev/null "http://$1/"; }
+
+onager_run server s server.json
+wait_for 10 answers 10.9.0.2
+start forward x python3 forward.py xs xk
+wait_for 10 grep -q ready forward.out
+wait_for 10 answers 10.7.0.1
+
+case_is "Linux fetches 21000 and $big bytes over a clean path"
+fetch 10.9.0.2
+
+case_is "... while conntrack drops what it thinks invalid"
+filter 'table ip watch {
+	counter invalid { }
+	chain forward {
+		type filter hook forward priority 0;
+		ct state invalid counter name invalid drop
+	}
+}'
+fetch 10.9.0.2
+invalid=$(in_ns r nft -j list counter ip watch invalid | jq '.nftables[] | .counter? // empty | .packets')
+[ "$invalid" = 0 ] || fail "$invalid packets are invalid to conntrack"
+
+case_is "... through packet loss of 1 %"
+loses 10
+fetch 10.9.0.2
+
+case_is "... with SACK and time stamps switched off at the peer"
+in_ns k sysctl -qw net.ipv4.tcp_timestamps=0 net.ipv4.tcp_sack=0
+fetch 10.9.0.2
+in_ns k sysctl -qw net.ipv4.tcp_timestamps=1 net.ipv4.tcp_sack=1
+
+case_is "... with a receive window of 8 KB"
+filter ''
+in_ns k sysctl -qw net.ipv4.tcp_rmem="4096 8192 8192"
+fetch 10.9.0.2
+in_ns k sysctl -qw net.ipv4.tcp_rmem="4096 131072 6291456"
+
+case_is "... with an MTU of 576"
+for end in "r rk" "k k0"; do in_ns ${end% *} ip link set "${end#* }" mtu 576; done
+fetch 10.9.0.2
+for end in "r rk" "k k0"; do in_ns ${end% *} ip link set "${end#* }" mtu 1500; done
+
+case_is "... with segmentation and receive offloads"
+for end in "r rk" "k k0"; do in_ns ${end% *} ethtool -K "${end#* }" tx on tso on gso on gro on >/dev/null; done
+fetch 10.9.0.2
+
+case_is "... out of order"
+fetch 10.7.0.1
+stop server
+laws server
+expect server '.total.badRx == 0'
