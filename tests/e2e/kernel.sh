@@ -40,70 +40,6 @@ cat >server.json <<END
 }
 END
 
-# Takes what clients send and says length and sum of it.
-cat >sink.py <<'END'
-import hashlib, http.server, sys
-
-class Sink(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        left, digest = int(self.headers["Content-Length"]), hashlib.sha256()
-        while left:
-            data = self.rfile.read(min(left, 65536))
-            if not data:
-                break
-            digest.update(data)
-            left -= len(data)
-        print(digest.hexdigest(), left, flush=True)
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = lambda self: (self.send_response(204), self.end_headers())
-    log_message = lambda self, *arguments: None
-
-body = b"x" * 100000
-http.server.ThreadingHTTPServer.request_queue_size = 64
-http.server.ThreadingHTTPServer(("", 8080), Sink).serve_forever()
-END
-
-# Joins two interfaces; of every hundred frames some wait until up to ten others have passed.
-cat >forward.py <<'END'
-import random, select, socket, sys, time
-
-ends = []
-for name in sys.argv[1:]:
-    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-    s.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)  # SO_RCVBUFFORCE
-    s.bind((name, 3))
-    ends.append(s)
-other = {ends[0]: ends[1], ends[1]: ends[0]}
-held = {ends[0]: [], ends[1]: []}
-random.seed(1)
-print("ready", flush=True)
-while True:
-    for s in select.select(ends, [], [], 0.002)[0]:
-        for _ in range(64):
-            try:
-                frame, origin = s.recvfrom(65536, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                break
-            if origin[2] == socket.PACKET_OUTGOING:
-                continue
-            if len(frame) > 60 and random.random() < 0.03:
-                held[s].append([random.randrange(1, 10), time.monotonic(), frame])
-                continue
-            other[s].send(frame)
-            for h in held[s]:
-                h[0] -= 1
-    for s in ends:
-        for h in [h for h in held[s] if h[0] <= 0 or time.monotonic() - h[1] > 0.003]:
-            held[s].remove(h)
-            other[s].send(h[2])
-END
-
 filter() { # RULES: the router's rules from now on
 	in_ns r nft flush ruleset
 	in_ns r nft -f - <<<"$1"
@@ -128,7 +64,7 @@ answers() { in_ns k curl -sS -m 1 -o /dev/null "http://$1/"; }
 
 onager_run server s server.json
 wait_for 10 answers 10.9.0.2
-start forward x python3 forward.py xs xk
+start forward x python3 "$source_dir/tests/e2e/reorder.py" xs xk
 wait_for 10 grep -q ready forward.out
 wait_for 10 answers 10.7.0.1
 
