@@ -63,7 +63,7 @@ void client_ready(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
 
-	seg->ack_now = true;
+	seg->ack_now = ACK_NOW;
 	if (e->paced && s->draining) {
 		conn_close(s, c, seg);
 	} else if (e->paced) {

@@ -111,6 +111,16 @@ void conn_abort(struct stateful *s, struct conn *c, int failed)
 	conn_end(s, c, failed);
 }
 
+/* Nothing came back in time: how the connection failed is a time-out; a SYN that nobody answered
+ * needs no RST. */
+void conn_give_up(struct stateful *s, struct conn *c)
+{
+	if (c->state == SYN_SENT)
+		conn_end(s, c, FAILED_TIMEOUT);
+	else
+		conn_abort(s, c, FAILED_TIMEOUT);
+}
+
 void conn_arm_rtx(struct stateful *s, struct conn *c)
 {
 	if (c->rtx)
@@ -199,10 +209,11 @@ void conn_delay_ack(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct side *side = table_side(&s->table, c);
 
-	if (++side->unacked >= 2) {
+	if (++side->unacked >= conn_entry(s, c)->config->tcp.ack_every) {
 		side->unacked = 0;
+		seg->ack_now = ACK_NOW;
 		return;
 	}
-	seg->ack_now = false;
-	sender_ready(s, c);
+	seg->ack_now = ACK_NONE;
+	sender_delay_ack(s, c);
 }

@@ -90,8 +90,14 @@ struct side {
 	uint8_t receiving : 1;  /* parser or expected holds a message begun */
 	uint8_t fin_wanted : 1; /* FIN goes behind the last byte */
 	uint8_t has_mac : 1;
-	uint8_t mac[6];  /* of the last hop the peer's segments came from */
-	uint8_t unacked; /* in-order data segments received and not acknowledged */
+	/* agreed on in the handshake: then the side record is the connection's until its end */
+	uint8_t stamped : 1;  /* time stamps (RFC 7323), see stamp.c */
+	uint8_t ecn : 1;      /* explicit congestion notification (RFC 3168), see ecn.c */
+	uint8_t ecn_echo : 1; /* a mark has come: tell the peer until it says that it has slowed
+				 down */
+	uint8_t ecn_cwr : 1;  /* we have: say so with the next new data */
+	uint8_t mac[6];       /* of the last hop the peer's segments came from */
+	uint8_t unacked;      /* in-order data segments received and not acknowledged */
 	/* sender: `count` times message `variant`, then once `last` */
 	uint8_t variant, last; /* enum variant; last may be VARIANT_NONE */
 	uint16_t dup_acks;
@@ -107,8 +113,13 @@ struct side {
 	} cubic;
 	uint32_t rtt_seq; /* acknowledging this gives an RTT sample */
 	uint32_t srtt_us, rttvar_us, rto_us;
-	uint64_t rtt_time; /* when it was sent; 0: no sample is being taken */
-	uint64_t deadline; /* of the retransmission or zero-window timer; 0: off */
+	uint64_t rtt_time;     /* when it was sent; 0: no sample is being taken */
+	uint64_t deadline;     /* of the retransmission or zero-window timer; 0: off */
+	uint64_t ack_deadline; /* of a delayed acknowledgment; 0: none */
+	uint32_t ecn_recover;  /* marks of what was sent before this are answered already */
+	uint32_t stamp_recent; /* TS.Recent: the peer's time stamp to echo */
+	uint64_t stamp_time;   /* when it came */
+	uint32_t ack_sent;     /* Last.ACK.sent */
 	/* SACK scoreboard (RFC 6675): what the peer has beyond snd_una, ascending, apart from each
 	 * other */
 	struct sack_range sacked[SACK_RANGES];

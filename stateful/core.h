@@ -24,6 +24,8 @@
 #define TCP_FIN RTE_TCP_FIN_FLAG
 #define TCP_RST RTE_TCP_RST_FLAG
 #define TCP_PSH RTE_TCP_PSH_FLAG
+#define TCP_ECE RTE_TCP_ECE_FLAG
+#define TCP_CWR RTE_TCP_CWR_FLAG
 
 #define TCP_OPTION_END            0
 #define TCP_OPTION_NOP            1
@@ -31,6 +33,7 @@
 #define TCP_OPTION_SCALE          3
 #define TCP_OPTION_SACK_PERMITTED 4
 #define TCP_OPTION_SACK           5
+#define TCP_OPTION_STAMP          8
 
 #define TEMPLATE_MAX 64 /* two VLAN tags fit */
 
@@ -46,7 +49,9 @@ struct entry {
 	uint16_t window_plain; /* ... and when it is not, and in SYN segments */
 	uint8_t scale;         /* our window scale */
 	bool client, http, udp;
-	bool sack;      /* permit selective acknowledgments */
+	bool sack; /* permit selective acknowledgments */
+	bool scale_offered;
+	bool extended;  /* time stamps or ECN are asked for (client), or agreed to (server) */
 	uint8_t number; /* of this entry in the engine */
 	/* the first range of our addresses and of our ports: nearly always the only one */
 	uint32_t local_first, local_count;
@@ -56,7 +61,7 @@ struct entry {
 	uint32_t simple_max;   /* longest message an ordinary exchange sends */
 	const struct config_traffic *config;
 	struct traffic_stats *stats;
-	uint64_t rto, timeout, think, idle_timeout;
+	uint64_t rto, timeout, think, idle_timeout, ack_delay;
 	uint8_t idle_shift; /* unit of conn.time while idle: fine for short think times */
 	uint16_t mss;       /* largest payload we take: offered to the peer */
 	uint16_t requests;  /* of a new connection, or CONN_UNLIMITED */
@@ -107,8 +112,11 @@ struct stateful {
 	uint16_t mss_count;
 	uint8_t mss_latest;
 	uint16_t mss_value[CONN_MSS_MAX]; /* of the peers, ascending order not kept; [0] = 536 */
-	uint64_t rto_min; /* the shortest initial RTO: no entry of the wheel lies further off */
-	uint32_t kept;    /* packets held for reassembly, of all connections */
+	/* the shortest time-out of an RTO or a delayed ACK: no entry of the wheel lies further off
+	 */
+	uint64_t rto_min;
+	uint32_t kept_max;
+	uint32_t kept;             /* packets held for reassembly, of all connections */
 	uint64_t challenge_period; /* of the last bare ACK that was answered by an ACK */
 	uint32_t challenges;       /* such answers in that period */
 	uint64_t secret;           /* of initial sequence numbers */
@@ -120,6 +128,10 @@ struct stateful {
 	unsigned entries;
 	struct entry *entry;
 };
+
+/* An ACK for a segment is wanted, which `delayed_ack` may delay; or it must leave, alone or with
+ * data. */
+enum ack_when { ACK_NONE, ACK_SOON, ACK_NOW };
 
 /* A received segment on its way through the engine. */
 struct segment {
@@ -134,7 +146,9 @@ struct segment {
 	const struct rte_mbuf *data;
 	uint32_t offset;
 	uint8_t flags;
-	bool ack_now; /* an ACK must leave, alone or with data */
+	uint8_t ack_now; /* enum ack_when */
+	/* of a connection with time stamps */
+	uint32_t stamp, echo; /* TSval, TSecr */
 };
 
 static inline struct entry *conn_entry(const struct stateful *s, const struct conn *c)
@@ -296,6 +310,8 @@ void conn_end(struct stateful *, struct conn *, int failed);
 /* Where the number of requests still to come is kept: client, to send; server, to answer before it
  * closes. */
 uint16_t *conn_requests(struct stateful *, struct conn *);
+/* Nothing came back in time. */
+void conn_give_up(struct stateful *, struct conn *);
 /* Send RST and end it. */
 void conn_abort(struct stateful *, struct conn *, int failed);
 /* Send FIN, on its own or in the packet of seg. State moves on by RFC 9293 section 3.10.4. */
@@ -315,6 +331,9 @@ void conn_count_status(struct stateful *, uint16_t status);
 /* An in-order data segment of a message that goes on was taken: acknowledge every second one at
  * once, the last at the end of the burst. The connection has a side record. */
 void conn_delay_ack(struct stateful *, struct conn *, struct segment *seg);
+/* The connection's answer to a segment it cannot use, refused for `reason`: an ACK that says where
+ * it stands (input_synchronized.c). */
+void conn_challenge(struct stateful *, struct conn *, struct segment *seg, enum drop reason);
 
 /* sender.c: messages of several segments, and all that needs a side record (RFC 5681, 6298, 6582).
  * sender_borrow() describes what is outstanding in the new side record; false when the pool is
@@ -325,11 +344,38 @@ void sender_acked(struct stateful *, struct conn *, struct segment *seg, uint32_
 /* FIN behind whatever is still to be sent. */
 void sender_close(struct stateful *, struct conn *, struct segment *seg);
 void sender_timer(struct stateful *, uint32_t side);
+/* Our SYN has been acknowledged. */
+void sender_opened(struct stateful *, struct conn *, struct segment *seg);
+/* Acknowledge what was received after a delay, unless something leaves before. */
+void sender_delay_ack(struct stateful *, struct conn *);
 /* Have sender_poll() look at the connection: something is to be sent or acknowledged. */
 void sender_ready(struct stateful *, struct conn *);
 void sender_poll(struct stateful *);
 /* Give the side record back if nothing needs it any more. */
 void sender_release(struct stateful *, struct conn *);
+
+/* extension.c: what a connection holds a side record for all its life for. */
+static inline bool side_is_held(const struct side *side)
+{
+	return side->stamped | side->ecn;
+}
+/* A SYN is about to leave: borrow a side record if there are enough, and note what is to be asked
+ * for (seg NULL) or what of the SYN in seg is agreed to. */
+void extension_begin(struct stateful *, struct conn *, const struct segment *seg, bool has_stamp,
+		     uint32_t stamp);
+/* The SYN,ACK in seg has come: only what it agrees to remains. */
+void extension_agreed(struct stateful *, struct conn *, const struct segment *seg, bool has_stamp,
+		      uint32_t stamp);
+/* Before the first check of a segment: false when it is refused (PAWS). */
+bool extension_check(struct stateful *, struct conn *, struct segment *seg);
+/* It is in the window: take over its time stamp and marks. */
+void extension_take(struct stateful *, struct conn *, const struct segment *seg);
+/* The time stamp option with two NOPs before it, if there is one; returns how many words. */
+uint32_t stamp_write(const struct stateful *, const struct side *, uint32_t *option);
+/* The round trip that an echo tells of, ns. */
+uint64_t stamp_elapsed(const struct stateful *, uint32_t echo);
+/* Flags of a segment that takes part in ECN; *mark: the ECN field of its IP header. */
+uint8_t ecn_flags(struct side *, uint8_t flags, uint32_t seq, uint32_t len, uint8_t *mark);
 
 /* congestion.c: the congestion window. */
 void congestion_start(struct side *, uint32_t mss);

@@ -44,16 +44,6 @@ static bool retransmit(struct stateful *s, struct conn *c)
 			      &e->message[variant], e->message[variant].length - data, data);
 }
 
-/* Nothing came back in time: how the connection failed is a time-out; a SYN that nobody answered
- * needs no RST. */
-static void give_up(struct stateful *s, struct conn *c)
-{
-	if (c->state == SYN_SENT)
-		conn_end(s, c, FAILED_TIMEOUT);
-	else
-		conn_abort(s, c, FAILED_TIMEOUT);
-}
-
 void expiry_remind(struct stateful *s, struct conn *c, uint64_t delay)
 {
 	c->rtx = 1;
@@ -83,7 +73,7 @@ static void rtx_expired(struct stateful *s, struct conn *c)
 		uint64_t elapsed = conn_elapsed(s, c);
 
 		if (elapsed >= e->timeout) {
-			give_up(s, c);
+			conn_give_up(s, c);
 			return;
 		}
 		left = e->timeout - elapsed;
@@ -93,7 +83,7 @@ static void rtx_expired(struct stateful *s, struct conn *c)
 
 		if (since >= rto) {
 			if (c->retries >= e->config->tcp.retries) {
-				give_up(s, c);
+				conn_give_up(s, c);
 				return;
 			}
 			if (retransmit(s, c)) {

@@ -28,15 +28,14 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 	seg->data = rx->pkt[i];
 	seg->offset = view->payload;
 	seg->flags = tcp->tcp_flags;
-	seg->ack_now = false;
+	seg->ack_now = ACK_NONE;
 }
-
-#define SCALE_MAX (uint8_t)14 /* RFC 7323 section 2.3 */
 
 struct options {
 	uint16_t mss;
 	uint8_t scale;
-	bool sack;
+	bool sack, has_stamp;
+	uint32_t stamp;
 };
 
 /* Any order and any other options in between (RFC 9293 section 3.2). */
@@ -50,9 +49,14 @@ static bool options_walk(const struct segment *seg, struct options *options)
 		if (option[0] == TCP_OPTION_MSS && option[1] == 4)
 			options->mss = (uint16_t)(option[2] << 8 | option[3]);
 		if (option[0] == TCP_OPTION_SCALE && option[1] == 3)
-			options->scale = RTE_MIN(option[2], SCALE_MAX);
+			options->scale = RTE_MIN(option[2], (uint8_t)SCALE_MAX);
 		if (option[0] == TCP_OPTION_SACK_PERMITTED && option[1] == 2)
 			options->sack = true;
+		if (option[0] == TCP_OPTION_STAMP && option[1] == 10) {
+			options->has_stamp = true;
+			memcpy(&options->stamp, option + 2, sizeof(options->stamp));
+			options->stamp = ntohl(options->stamp);
+		}
 	}
 	return !walk.malformed;
 }
@@ -77,8 +81,9 @@ static inline bool options_read(const struct segment *seg, struct options *optio
 	options->mss = (uint16_t)ntohl(word[0]);
 	options->scale = CONN_NO_SCALE;
 	if (length > 4)
-		options->scale = RTE_MIN((uint8_t)ntohl(word[1]), SCALE_MAX);
+		options->scale = RTE_MIN((uint8_t)ntohl(word[1]), (uint8_t)SCALE_MAX);
 	options->sack = length > 8;
+	options->has_stamp = false;
 	return true;
 }
 
@@ -91,7 +96,7 @@ static void conn_take_options(struct stateful *s, struct entry *e, struct conn *
 	uint16_t mss = options->mss < own ? options->mss : own;
 
 	c->mss = conn_mss_index(s, mss < 64 ? 64 : mss);
-	c->scale = e->scale ? options->scale : CONN_NO_SCALE;
+	c->scale = e->scale_offered ? options->scale : CONN_NO_SCALE;
 	c->sack = e->sack && options->sack;
 	c->rcv_nxt = seg->seq + 1;
 }
@@ -202,9 +207,11 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 	c->state = SYN_RECEIVED;
 	c->requests = e->requests;
 	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
-	output_syn(s, c, seg, c->snd_nxt);
 	c->snd_nxt++;
 	c->flight = 1;
+	if (unlikely(e->extended))
+		extension_begin(s, c, seg, options.has_stamp, options.stamp);
+	output_syn(s, c, seg, c->snd_nxt - 1);
 	conn_arm_rtx(s, c);
 }
 
@@ -252,10 +259,24 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 	conn_take_options(s, e, c, seg, &options);
 	hist_add(&e->stats->connect, conn_elapsed(s, c));
 	c->closing = 0;
-	c->flight = 0;
+	if (unlikely(c->has_side)) {
+		sender_opened(s, c, seg);
+		extension_agreed(s, c, seg, options.has_stamp, options.stamp);
+	} else {
+		c->flight = 0;
+	}
 	c->retries = 0;
 	conn_established(s, c);
 	client_ready(s, c, seg);
+}
+
+/* The end of a message, which nothing answers at once. */
+static bool ack_waits(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	if (seg->ack_now != ACK_SOON || (!c->has_side && !sender_borrow(s, c, seg)))
+		return false;
+	conn_delay_ack(s, c, seg);
+	return seg->ack_now == ACK_NONE;
 }
 
 static inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
@@ -283,7 +304,7 @@ static inline void input_segment(struct stateful *s, struct segment *seg, uint32
 		input_stray(s, seg);
 	if (c->state == CLOSED)
 		return;
-	if (seg->ack_now)
+	if (seg->ack_now && !(unlikely(e->ack_delay) && ack_waits(s, c, seg)))
 		output_ack(s, c, seg);
 	if (c->has_side)
 		sender_release(s, c);

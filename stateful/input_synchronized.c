@@ -20,9 +20,7 @@ static bool challenge_allowed(struct stateful *s, const struct segment *seg)
 	return s->challenges++ < CHALLENGES_MAX;
 }
 
-/* The connection's answer to a segment it cannot use: an ACK that says where it stands. */
-static void input_challenge(struct stateful *s, struct conn *c, struct segment *seg,
-			    enum drop reason)
+void conn_challenge(struct stateful *s, struct conn *c, struct segment *seg, enum drop reason)
 {
 	segment_refuse(seg, reason);
 	if (!challenge_allowed(s, seg))
@@ -44,8 +42,8 @@ static void input_old(struct stateful *s, struct conn *c, struct segment *seg)
 		output_syn(s, c, seg, c->snd_nxt - 1);
 		return;
 	}
-	input_challenge(s, c, seg,
-			seq_lt(seg->seq, c->rcv_nxt) ? DROP_TCP_OLD_DATA : DROP_TCP_BAD_SEQ);
+	conn_challenge(s, c, seg,
+		       seq_lt(seg->seq, c->rcv_nxt) ? DROP_TCP_OLD_DATA : DROP_TCP_BAD_SEQ);
 }
 
 /* First check: is anything of the segment inside the receive window? Cuts off what was received
@@ -68,7 +66,7 @@ static bool input_in_window(struct stateful *s, struct entry *e, struct conn *c,
 	seg->offset += old;
 	seg->len -= old;
 	seg->seq += old;
-	seg->ack_now = true;
+	seg->ack_now = ACK_NOW;
 	return true;
 }
 
@@ -82,11 +80,11 @@ static bool input_flags(struct stateful *s, struct conn *c, struct segment *seg)
 		if (seg->seq == c->rcv_nxt)
 			conn_end(s, c, said ? -1 : FAILED_RESET);
 		else
-			input_challenge(s, c, seg, DROP_TCP_BAD_RST);
+			conn_challenge(s, c, seg, DROP_TCP_BAD_RST);
 		return false;
 	}
 	if (seg->flags & TCP_SYN) {
-		input_challenge(s, c, seg, DROP_TCP_BAD_SYN);
+		conn_challenge(s, c, seg, DROP_TCP_BAD_SYN);
 		return false;
 	}
 	if (!(seg->flags & TCP_ACK)) {
@@ -139,7 +137,7 @@ static bool input_ack(struct stateful *s, struct entry *e, struct conn *c, struc
 			segment_refuse(seg, DROP_TCP_BAD_ACK);
 			output_stateless(s, e, seg);
 		} else {
-			input_challenge(s, c, seg, DROP_TCP_BAD_ACK);
+			conn_challenge(s, c, seg, DROP_TCP_BAD_ACK);
 		}
 		return false;
 	}
@@ -174,10 +172,11 @@ static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, s
 		if (reassembly_keep(s, c, seg))
 			output_ack(s, c, seg); /* at once: the sender counts these (RFC 5681 4.2) */
 		else
-			input_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
+			conn_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
 		return false;
 	}
-	seg->ack_now = true;
+	if (!seg->ack_now)
+		seg->ack_now = ACK_SOON;
 	taken = input_taken(s, e, c, seg);
 	if (!taken && c->state != CLOSED)
 		segment_refuse(seg, DROP_TCP_NO_SIDE);
@@ -189,11 +188,11 @@ static void input_fin(struct stateful *s, struct entry *e, struct conn *c, struc
 {
 	if (seg->seq + seg->len != c->rcv_nxt) {
 		if (!seg->len)
-			input_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
+			conn_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
 		return;
 	}
 	c->rcv_nxt++;
-	seg->ack_now = true;
+	seg->ack_now = ACK_NOW;
 	switch (c->state) {
 	case ESTABLISHED:
 		c->state = CLOSE_WAIT;
@@ -225,7 +224,7 @@ static void input_kept(struct stateful *s, struct entry *e, struct conn *c, stru
 	while ((m = reassembly_next(s, c, seg, &kept))) {
 		bool taken;
 
-		kept.ack_now = true;
+		kept.ack_now = ACK_NOW;
 		taken = !kept.len || input_taken(s, e, c, &kept);
 		if (taken && c->state != CLOSED && kept.flags & TCP_FIN)
 			input_fin(s, e, c, &kept);
@@ -238,14 +237,20 @@ static void input_kept(struct stateful *s, struct entry *e, struct conn *c, stru
 	}
 	if (c->has_side && table_side(&s->table, c)->unacked) {
 		table_side(&s->table, c)->unacked = 0;
-		seg->ack_now = true;
+		seg->ack_now = ACK_NOW;
 	}
 }
 
 void input_synchronized(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
+	bool held = c->has_side && side_is_held(table_side(&s->table, c));
+
+	if (unlikely(held) && !extension_check(s, c, seg))
+		return;
 	if (!input_in_window(s, e, c, seg) || !input_flags(s, c, seg))
 		return;
+	if (unlikely(held))
+		extension_take(s, c, seg);
 	if (c->scale != CONN_NO_SCALE)
 		seg->wnd <<= c->scale;
 	if (!input_ack(s, e, c, seg))

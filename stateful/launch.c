@@ -86,6 +86,8 @@ static bool launch_one(struct stateful *s, struct entry *e)
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	if (s->table.live == s->table.capacity)
 		return blocked(e, NOT_OFFERED_NO_CONN);
+	if (s->table.side_live >= s->table.side_high)
+		return blocked(e, NOT_OFFERED_NO_SIDE);
 	if (!tuple_next(s, e, &tuple, &hash))
 		return blocked(e, NOT_OFFERED_NO_TUPLE);
 	c = conn_open(s, e, hash, &tuple);
@@ -98,10 +100,12 @@ static bool launch_one(struct stateful *s, struct entry *e)
 		return true;
 	}
 	c->state = SYN_SENT;
-	/* without a packet to write it into, or a next hop yet, the SYN is sent by the timer */
-	output_syn(s, c, NULL, c->snd_nxt);
 	c->snd_nxt++;
 	c->flight = 1;
+	if (unlikely(e->extended))
+		extension_begin(s, c, NULL, false, 0);
+	/* without a packet to write it into, or a next hop yet, the SYN is sent by the timer */
+	output_syn(s, c, NULL, c->snd_nxt - 1);
 	conn_arm_rtx(s, c);
 	return true;
 }

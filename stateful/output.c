@@ -17,9 +17,9 @@
 #define IP_BYTES  sizeof(struct rte_ipv4_hdr)
 #define TCP_BYTES sizeof(struct rte_tcp_hdr)
 
-#define OPTIONS_MAX 40
+#define OPTIONS_MAX 40u
 #define COPY_BYTES  32u
-#define SACK_BLOCKS 4
+#define SACK_BLOCKS 4u
 
 struct mac { /* in registers: between reading a packet's source address and overwriting it */
 	uint32_t low;
@@ -91,6 +91,7 @@ struct fields { /* what differs from segment to segment, in host order but for t
 	uint32_t seq, ack;
 	uint16_t window;
 	uint8_t flags, options; /* bytes of options */
+	uint8_t ecn;            /* bits added to the TOS byte */
 };
 
 static void frame_offload(const struct stateful *s, struct rte_mbuf *m, struct rte_ipv4_hdr *ip,
@@ -132,14 +133,15 @@ always_inline void frame_send(struct stateful *s, struct entry *e, const struct 
 	memcpy(start + sizeof(frame->mac.low), &frame->mac.high, sizeof(frame->mac.high));
 	ip->total_length = total;
 	memcpy(&ip->src_addr, &addresses, sizeof(addresses));
+	ip->type_of_service |= f->ecn;
 	memcpy(&tcp->src_port, &ports, sizeof(ports));
 	memcpy(&tcp->sent_seq, &seq_ack, sizeof(seq_ack));
 	memcpy(&tcp->data_off, &rest, sizeof(rest));
 	if (unlikely(s->offload)) {
 		frame_offload(s, frame->m, ip, tcp, pseudo);
 	} else {
-		ip->hdr_checksum =
-			(uint16_t)~checksum_fold(halves_sum(addresses) + e->ip_sum + total);
+		ip->hdr_checksum = (uint16_t)~checksum_fold(halves_sum(addresses) + e->ip_sum +
+							    total + htons(f->ecn));
 		tcp->cksum = (uint16_t)~checksum_fold(pseudo + ports + halves_sum(seq_ack) + rest +
 						      payload_sum);
 	}
@@ -199,37 +201,93 @@ always_inline bool output(struct stateful *s, struct conn *c, struct segment *se
 	}
 	frame_send(s, e, &frame, &fields, headers + len, sum);
 	if (seg && flags & TCP_ACK)
-		seg->ack_now = false;
+		seg->ack_now = ACK_NONE;
 	return true;
 }
 
-/* A segment with fields->options bytes of options, in words, and without payload. */
-static bool output_options(struct stateful *s, struct conn *c, struct segment *seg,
-			   struct fields *fields, const uint32_t *option)
+struct piece { /* of a message */
+	const struct message *message;
+	uint32_t offset, len;
+};
+
+/* A segment with fields->options bytes of options, in words. */
+always_inline bool output_with(struct stateful *s, struct conn *c, struct segment *seg,
+			       const struct fields *fields, const uint32_t *option,
+			       struct piece piece)
 {
 	struct entry *e = conn_entry(s, c);
 	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
+	uint32_t payload = headers + fields->options;
 	struct frame frame;
 	uint64_t sum = 0;
 	uint8_t *start;
 
-	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + fields->options, &frame))
+	if (!frame_take(s, c, seg, c->tuple.peer_be, payload + piece.len, &frame))
 		return false;
-	frame_length(&frame, headers + fields->options);
+	frame_length(&frame, payload + piece.len);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
 	memcpy(start, e->header, TEMPLATE_MAX);
 	for (uint32_t i = 0; i < fields->options; i += sizeof(*option), option++) {
 		memcpy(start + headers + i, option, sizeof(*option));
 		sum += *option;
 	}
-	frame_send(s, e, &frame, fields, headers + fields->options, sum);
+	if (piece.len) {
+		message_write(piece.message, piece.offset, (char *)start + payload, piece.len);
+		if (!s->offload)
+			sum += checksum_sum(start + payload, piece.len);
+	}
+	frame_send(s, e, &frame, fields, payload + piece.len, sum);
 	if (seg && fields->flags & TCP_ACK)
-		seg->ack_now = false;
+		seg->ack_now = ACK_NONE;
 	return true;
 }
 
+/* Which segments came before their turn (RFC 2018 section 3), behind the options there are, in
+ * words.
+ */
+static uint32_t sack_write(const struct side *side, uint32_t *option, uint32_t options)
+{
+	struct sack_range block[SACK_BLOCKS];
+	unsigned most = RTE_MIN((OPTIONS_MAX / 4 - options - 1) / 2, SACK_BLOCKS);
+	unsigned count = reassembly_blocks(side, block, most);
+
+	option[options++] = htonl(0x01010000u | TCP_OPTION_SACK << 8 | (2 + 8 * count));
+	for (unsigned i = 0; i < count; i++) {
+		option[options++] = htonl(block[i].begin);
+		option[options++] = htonl(block[i].end);
+	}
+	return options;
+}
+
+/* A segment of a connection with time stamps or ECN, or one that says what came before its turn
+ * (RFC 2018 section 3): then it has no payload. */
+static bool output_extended(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+			    uint32_t seq, struct piece piece)
+{
+	struct side *side = table_side(&s->table, c);
+	struct fields fields = conn_fields(conn_entry(s, c), c, flags, seq);
+	uint32_t option[OPTIONS_MAX / sizeof(uint32_t)];
+	uint32_t options = stamp_write(s, side, option);
+
+	if (side->ecn)
+		fields.flags = ecn_flags(side, flags, seq, piece.len, &fields.ecn);
+	if (c->sack && side->kept && !piece.len && !(flags & (TCP_FIN | TCP_RST)))
+		options = sack_write(side, option, options);
+	fields.options = (uint8_t)(options * sizeof(*option));
+	if (!output_with(s, c, seg, &fields, option, piece))
+		return false;
+	if (flags & TCP_ACK)
+		side->ack_sent = c->rcv_nxt;
+	return true;
+}
+
+static inline bool is_extended(const struct stateful *s, const struct conn *c)
+{
+	return unlikely(c->has_side) && side_is_held(table_side(&s->table, c));
+}
+
 /* MSS; window scale and SACK permitted when we open or the peer offered them (RFC 9293
- * section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2). */
+ * section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2); time stamps and ECN as agreed. */
 bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
 {
 	const struct entry *e = conn_entry(s, c);
@@ -239,33 +297,25 @@ bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_
 
 	fields.window = e->window_plain;
 	option[options++] = htonl(0x02040000u | e->mss);
-	if (opens ? e->scale != 0 : c->scale != CONN_NO_SCALE)
+	if (opens ? e->scale_offered : c->scale != CONN_NO_SCALE)
 		option[options++] = htonl(0x01030300u | e->scale);
 	if (opens ? e->sack : c->sack)
 		option[options++] = htonl(0x01010402);
-	fields.options = (uint8_t)(options * sizeof(*option));
-	return output_options(s, c, seg, &fields, option);
-}
+	if (unlikely(c->has_side)) {
+		const struct side *side = table_side(&s->table, c);
 
-/* An ACK that says which segments came before their turn (RFC 2018 section 3). */
-static bool output_sack(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
-{
-	struct fields fields = conn_fields(conn_entry(s, c), c, TCP_ACK, seq);
-	struct sack_range block[SACK_BLOCKS];
-	unsigned count = reassembly_blocks(table_side(&s->table, c), block, SACK_BLOCKS);
-	uint32_t option[OPTIONS_MAX / sizeof(uint32_t)] = {htonl(0x01010500u | (2 + 8 * count))};
-
-	for (unsigned i = 0; i < count; i++) {
-		option[1 + 2 * i] = htonl(block[i].begin);
-		option[2 + 2 * i] = htonl(block[i].end);
+		options += stamp_write(s, side, option + options);
+		fields.flags |= side->ecn ? opens ? TCP_ECE | TCP_CWR : TCP_ECE : 0;
 	}
-	fields.options = (uint8_t)(4 + 8 * count);
-	return output_options(s, c, seg, &fields, option);
+	fields.options = (uint8_t)(options * sizeof(*option));
+	return output_with(s, c, seg, &fields, option, (struct piece){0});
 }
 
 bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
 		    uint32_t seq, const struct message *message, uint32_t offset, uint32_t len)
 {
+	if (is_extended(s, c))
+		return output_extended(s, c, seg, flags, seq, (struct piece){message, offset, len});
 	return output(s, c, seg, flags, seq, message, offset, len);
 }
 
@@ -279,19 +329,35 @@ bool output_whole(struct stateful *s, struct conn *c, struct segment *seg, uint8
 		      message->length);
 }
 
-bool output_bare(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
-		 uint32_t seq)
+static bool output_plain(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+			 uint32_t seq)
 {
 	return output(s, c, seg, flags, seq, NULL, 0, 0);
 }
 
+bool output_bare(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+		 uint32_t seq)
+{
+	if (is_extended(s, c))
+		return output_extended(s, c, seg, flags, seq, (struct piece){0});
+	return output_plain(s, c, seg, flags, seq);
+}
+
 bool output_ack(struct stateful *s, struct conn *c, struct segment *seg)
 {
-	uint32_t seq = c->has_side ? table_side(&s->table, c)->snd_max : c->snd_nxt;
+	struct side *side;
 
-	if (c->sack && c->has_side && table_side(&s->table, c)->kept)
-		return output_sack(s, c, seg, seq);
-	return output_bare(s, c, seg, TCP_ACK, seq);
+	if (!c->has_side)
+		return output_plain(s, c, seg, TCP_ACK, c->snd_nxt);
+	side = table_side(&s->table, c);
+	if (side->kept || side_is_held(side)) {
+		if (!output_extended(s, c, seg, TCP_ACK, side->snd_max, (struct piece){0}))
+			return false;
+	} else if (!output_plain(s, c, seg, TCP_ACK, side->snd_max)) {
+		return false;
+	}
+	side->unacked = 0;
+	return true;
 }
 
 /* RFC 9293 section 3.10.7.1 (segment for a closed connection). A FIN is acknowledged instead: our

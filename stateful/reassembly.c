@@ -6,8 +6,9 @@
  * packet_type, and `next` links to the following one. Only packets of one segment are kept. */
 #include "core.h"
 
-#define KEPT_PER_CONN   256
-#define KEPT_PER_ENGINE 2048
+#include <string.h>
+
+#define KEPT_PER_CONN 256
 
 static uint32_t kept_begin(const struct rte_mbuf *m)
 {
@@ -33,7 +34,7 @@ bool reassembly_keep(struct stateful *s, struct conn *c, struct segment *seg)
 	struct rte_mbuf *m = segment_mbuf(seg), **place;
 	struct side *side;
 
-	if (m->nb_segs != 1 || s->kept >= KEPT_PER_ENGINE ||
+	if (m->nb_segs != 1 || s->kept >= s->kept_max ||
 	    (!c->has_side && !sender_borrow(s, c, seg)))
 		return false;
 	side = table_side(&s->table, c);
@@ -94,19 +95,22 @@ void reassembly_free(struct stateful *s, struct side *side)
 
 unsigned reassembly_blocks(const struct side *side, struct sack_range *block, unsigned most)
 {
-	unsigned count = 1; /* [0] is the latest's */
+	unsigned count = 0;
 
-	block[0] = (struct sack_range){0};
 	for (const struct rte_mbuf *m = side->kept; m;) {
 		struct sack_range range = {kept_begin(m), kept_end(m)};
 
 		for (m = m->next; m && !seq_lt(range.end, kept_begin(m)); m = m->next)
 			if (seq_lt(range.end, kept_end(m)))
 				range.end = kept_end(m);
-		if (!seq_lt(side->kept_latest, range.begin) && seq_lt(side->kept_latest, range.end))
+		if (!seq_lt(side->kept_latest, range.begin) &&
+		    seq_lt(side->kept_latest, range.end)) {
+			count -= count == most;
+			memmove(block + 1, block, count++ * sizeof(*block));
 			block[0] = range;
-		else if (count < most)
+		} else if (count < most) {
 			block[count++] = range;
+		}
 	}
-	return block[0].begin == block[0].end ? 0 : count;
+	return count;
 }

@@ -30,14 +30,17 @@ static enum variant outstanding_variant(const struct entry *e, const struct conn
 
 static void side_arm(struct stateful *s, struct side *side)
 {
-	uint64_t at = s->now +
-		      s->rto_min; /* no RTO is shorter: a nearer deadline is always seen in time */
+	/* no time-out is shorter: a nearer deadline is always seen in time */
+	uint64_t at = s->now + s->rto_min;
 
 	if (side->timed)
 		return;
+	if (side->deadline)
+		at = RTE_MIN(at, side->deadline);
+	if (side->ack_deadline)
+		at = RTE_MIN(at, side->ack_deadline);
 	side->timed = 1;
-	timer_add(&s->timer, side_number(s, side) << TIMER_KIND_BITS | TIMER_SIDE,
-		  side->deadline < at ? side->deadline : at);
+	timer_add(&s->timer, side_number(s, side) << TIMER_KIND_BITS | TIMER_SIDE, at);
 }
 
 static void timer_set(struct stateful *s, struct side *side)
@@ -71,7 +74,7 @@ bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg
 		       sizeof(side->mac));
 		side->has_mac = 1;
 	}
-	if (flight > fin && c->state != SYN_RECEIVED) {
+	if (flight > fin && c->state != SYN_RECEIVED && c->state != SYN_SENT) {
 		side->variant = (uint8_t)variant;
 		side->unit = side->length = e->message[variant].length;
 		side->start_seq = c->snd_nxt - fin - side->length;
@@ -278,6 +281,31 @@ static void rtt_sample(struct side *side, uint64_t rtt_ns, uint32_t min_us)
 	side->rto_us = RTE_MIN(RTE_MAX(side->srtt_us + 4 * side->rttvar_us, min_us), RTO_MAX_US);
 }
 
+/* A round trip of a segment sent once (Karn's rule), or else the one that a time stamp tells,
+ * whatever was sent twice (RFC 7323 section 4.1). */
+static void rtt_take(const struct stateful *s, const struct conn *c, struct side *side,
+		     const struct segment *seg)
+{
+	uint32_t min_us = (uint32_t)(conn_entry(s, c)->config->tcp.min_rto / 1000);
+
+	if (side->rtt_time && !seq_lt(side->snd_una, side->rtt_seq)) {
+		rtt_sample(side, s->now - side->rtt_time, min_us);
+		side->rtt_time = 0;
+	} else if (!side->rtt_time && side->stamped && c->state != SYN_SENT && seg->echo) {
+		rtt_sample(side, stamp_elapsed(s, seg->echo), min_us);
+	}
+}
+
+void sender_opened(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct side *side = table_side(&s->table, c);
+
+	side->snd_una = side->snd_max;
+	side->snd_wnd = seg->wnd;
+	side->deadline = 0;
+	rtt_take(s, c, side, seg);
+}
+
 static void retransmit_first(struct stateful *s, struct conn *c, struct side *side)
 {
 	/* no more than was sent: a window that let less than an MSS go may still do so */
@@ -354,21 +382,30 @@ void sender_acked(struct stateful *s, struct conn *c, struct segment *seg, uint3
 			side->recover = side->snd_una; /* kept near, or it would wrap round */
 		if (seq_lt(c->snd_nxt, side->snd_una))
 			c->snd_nxt = side->snd_una;
-		if (side->rtt_time && !seq_lt(side->snd_una, side->rtt_seq)) {
-			rtt_sample(side, s->now - side->rtt_time,
-				   (uint32_t)(conn_entry(s, c)->config->tcp.min_rto / 1000));
-			side->rtt_time = 0;
-		}
+		rtt_take(s, c, side, seg);
 		c->retries = 0;
 		side->deadline = 0;
 		window_advance(s, c, side, acked);
 		if (side->snd_una != side->snd_max)
 			timer_set(s, side);
+		else if (conn_entry(s, c)->idle_timeout)
+			conn_arm_rtx(s, c); /* from which the idle time-out begins */
 	} else if (duplicate) {
 		duplicate_ack(s, c, side);
 	}
 	/* the packet can be written over if nothing in it is still to be read */
 	sender_push(s, c, seg->len || seg->flags & TCP_FIN ? NULL : seg);
+}
+
+/* The SYN again, without ECN, which some routers drop SYNs for (RFC 3168 section 6.1.1.1). */
+static void retransmit_syn(struct stateful *s, struct conn *c, struct side *side)
+{
+	side->ecn = 0;
+	side->rtt_time = 0;
+	side->rto_us = RTE_MIN(2 * side->rto_us, RTO_MAX_US);
+	timer_set(s, side);
+	s->counters->value[COUNTER_SYN_RT]++;
+	output_syn(s, c, NULL, side->snd_una);
 }
 
 /* The retransmission timer (RFC 6298 section 5), or the probe of a closed window (RFC
@@ -379,11 +416,15 @@ static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
 	bool probe = side->snd_una == side->snd_max || !side->snd_wnd;
 
 	if (c->retries >= e->config->tcp.retries) {
-		conn_abort(s, c, FAILED_TIMEOUT);
+		conn_give_up(s, c);
 		return;
 	}
 	if (c->retries < CONN_RETRIES_MAX)
 		c->retries++;
+	if (c->state == SYN_SENT || c->state == SYN_RECEIVED) {
+		retransmit_syn(s, c, side);
+		return;
+	}
 	if (!probe) {
 		if (c->retries == 1)
 			congestion_lost(e, side, conn_mss(s, c));
@@ -412,12 +453,32 @@ void sender_timer(struct stateful *s, uint32_t number)
 	struct side *side = &s->table.side[number];
 
 	side->timed = 0;
-	if (!side->live || !side->deadline)
+	if (!side->live)
 		return;
-	if (s->now < side->deadline)
-		side_arm(s, side);
-	else
+	if (side->ack_deadline && s->now >= side->ack_deadline) {
+		side->ack_deadline = 0;
+		if (side->unacked)
+			sender_ready(s, side_conn(s, side));
+	}
+	if (side->deadline && s->now >= side->deadline)
 		timer_fire(s, side_conn(s, side), side);
+	else if (side->deadline || side->ack_deadline)
+		side_arm(s, side);
+}
+
+void sender_delay_ack(struct stateful *s, struct conn *c)
+{
+	struct side *side = table_side(&s->table, c);
+	uint64_t delay = conn_entry(s, c)->ack_delay;
+
+	if (!delay) {
+		sender_ready(s, c);
+		return;
+	}
+	if (side->unacked > 1)
+		return; /* the first of them is waited for */
+	side->ack_deadline = s->now + delay;
+	side_arm(s, side);
 }
 
 void sender_ready(struct stateful *s, struct conn *c)
@@ -445,8 +506,8 @@ void sender_poll(struct stateful *s)
 		if (!side->live)
 			continue;
 		sender_push(s, c, NULL);
-		if (side->unacked && output_ack(s, c, NULL))
-			side->unacked = 0;
+		if (side->unacked && !side->ack_deadline)
+			output_ack(s, c, NULL);
 		sender_release(s, c);
 	}
 }
@@ -455,8 +516,9 @@ void sender_release(struct stateful *s, struct conn *c)
 {
 	struct side *side = table_side(&s->table, c);
 
-	if (side->receiving || side->unacked || side->kept || side->snd_una != side->snd_max ||
-	    c->snd_nxt != side->snd_max || (side->fin_wanted && !c->fin) ||
+	if (side_is_held(side) || side->receiving || side->unacked || side->kept ||
+	    side->snd_una != side->snd_max || c->snd_nxt != side->snd_max ||
+	    (side->fin_wanted && !c->fin) ||
 	    (side->length && seq_lt(c->snd_nxt, side->start_seq + side->length)) ||
 	    side->snd_wnd < conn_entry(s, c)->simple_max)
 		return;

@@ -17,7 +17,6 @@
 #define CONNECTIONS_DEFAULT (4u << 20) /* of a server, or of a client that only has a rate */
 #define CONNECTIONS_MIN     1024u
 #define OPEN_DEFAULT        1024u /* a rate of "max" without concurrency */
-#define SIDES_MAX           (1u << 20)
 #define WINDOW_PLAIN_MAX    65535u
 #define UDP_RING_MIN        16u
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
@@ -72,14 +71,28 @@ static uint64_t ring_size(uint64_t connections)
 	return size;
 }
 
-static uint64_t sides_for(uint64_t connections)
+static bool tcp_is_extended(const struct config_traffic *t)
 {
-	return RTE_MIN(connections, (uint64_t)SIDES_MAX);
+	return t->tcp.ecn || t->tcp.timestamps == TIMESTAMPS_ON ||
+	       (t->tcp.timestamps == TIMESTAMPS_PEER && !traffic_is_client(t->kind));
 }
 
-static uint64_t timers_for(uint64_t connections)
+/* One for each connection is enough, but where connections hold one for life, which may take half
+ * of them. */
+static uint64_t sides_for(const struct config *config, unsigned port, uint64_t connections)
 {
-	return 2 * connections + sides_for(connections);
+	uint64_t sides = connections;
+
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (entry_is_mine(&config->traffic[i], port) &&
+		    tcp_is_extended(&config->traffic[i]))
+			sides = 2 * connections;
+	return RTE_MIN(sides, (uint64_t)config->side_records);
+}
+
+static uint64_t timers_for(uint64_t connections, uint64_t sides)
+{
+	return 2 * connections + sides;
 }
 
 /* The largest payload of a packet. */
@@ -108,7 +121,7 @@ static uint32_t udp_ring(const struct config_traffic *t)
 void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 		   struct stateful_plan *plan)
 {
-	uint64_t total = 0;
+	uint64_t total = 0, sides;
 
 	*plan = (struct stateful_plan){.bytes = sizeof(struct stateful) + 4096};
 	for (unsigned i = 0; i < config->traffics; i++)
@@ -127,8 +140,9 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 		if (entry_is_paced(t))
 			plan->bytes += ring_size(plan->connections) * sizeof(uint32_t) + 64;
 	}
-	plan->bytes += table_reserve(plan->connections, sides_for(plan->connections)) +
-		       timer_reserve(timers_for(plan->connections));
+	sides = sides_for(config, port, plan->connections);
+	plan->bytes += table_reserve(plan->connections, sides) +
+		       timer_reserve(timers_for(plan->connections, sides));
 	plan->table_bytes = table_bytes(plan->connections) + plan->connections * sizeof(uint32_t);
 }
 
@@ -153,18 +167,22 @@ static void entry_header(struct stateful *s, struct entry *e, const struct state
 	*(uint16_t *)at = htons(RTE_ETHER_TYPE_IPV4);
 	ip = (void *)(e->header + s->l2_len);
 	*ip = (struct rte_ipv4_hdr){.version_ihl = RTE_IPV4_VHL_DEF,
-				    .type_of_service = s->port->tos,
+				    .type_of_service =
+					    e->config->tcp.ecn ? s->port->tos & 0xfc : s->port->tos,
 				    .fragment_offset = htons(RTE_IPV4_HDR_DF_FLAG),
 				    .time_to_live = 64,
 				    .next_proto_id = e->udp ? IPPROTO_UDP : IPPROTO_TCP};
 	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
 }
 
-static void entry_window(struct entry *e, uint32_t window)
+static void entry_window(struct entry *e, uint32_t window, uint8_t scale)
 {
-	while (window >> e->scale > WINDOW_PLAIN_MAX)
+	if (scale >= SCALE_0)
+		e->scale = (uint8_t)(scale - SCALE_0);
+	while (e->scale < SCALE_MAX && window >> e->scale > WINDOW_PLAIN_MAX)
 		e->scale++;
-	e->window = (uint16_t)(window >> e->scale);
+	e->scale_offered = scale != SCALE_OFF && (scale != SCALE_AUTO || e->scale);
+	e->window = (uint16_t)RTE_MIN(window >> e->scale, WINDOW_PLAIN_MAX);
 	e->window_plain = (uint16_t)RTE_MIN(window, WINDOW_PLAIN_MAX);
 }
 
@@ -228,7 +246,9 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->idle_timeout = t->idle_timeout;
 	e->idle_shift = RTE_MAX(e->think, e->idle_timeout) <= IDLE_FINE_MAX ? CONN_TIME_SHIFT
 									    : CONN_IDLE_SHIFT;
-	entry_window(e, t->tcp.window);
+	e->extended = tcp_is_extended(t);
+	e->ack_delay = t->tcp.delayed_ack;
+	entry_window(e, t->tcp.window, t->tcp.scale);
 	entry_header(s, e, setup);
 	if (message_make(e->message, t, e->mss, arena))
 		return -1;
@@ -277,6 +297,8 @@ static int entries_init(struct stateful *s, const struct stateful_setup *setup, 
 					     RTE_MIN(e->rto, config->traffic[i].tcp.min_rto));
 		if (!e->udp && !s->tcp)
 			s->tcp = e;
+		if (e->ack_delay)
+			s->rto_min = RTE_MIN(s->rto_min, e->ack_delay);
 		if (entry_app_time(e) != entry_app_time(&s->entry[0]))
 			s->table.hold_app = true;
 		s->entries++;
@@ -310,11 +332,12 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 {
 	const struct config *config = setup->config;
 	struct stateful_plan plan;
-	uint32_t connections, expected;
+	uint32_t connections, expected, sides;
 
 	stateful_plan(config, setup->port, setup->workers, &plan);
 	connections = (uint32_t)plan.connections;
 	expected = RTE_MIN(connections_expected(config, setup->port, setup->workers), connections);
+	sides = (uint32_t)sides_for(config, setup->port, connections);
 	s->counters = setup->counters;
 	s->nexthop = setup->nexthop;
 	s->steer = setup->steer;
@@ -330,8 +353,9 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	s->ramp = config->ramp;
 	s->duration = config->duration;
 	s->ready = TABLE_NONE;
-	if (table_init(&s->table, arena, connections, expected, (uint32_t)sides_for(connections)) ||
-	    timer_init(&s->timer, arena, timers_for(connections)))
+	s->kept_max = config->kept_segments;
+	if (table_init(&s->table, arena, connections, expected, sides) ||
+	    timer_init(&s->timer, arena, timers_for(connections, sides)))
 		return -1;
 	return entries_init(s, setup, arena);
 }

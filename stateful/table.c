@@ -59,6 +59,7 @@ int table_init(struct table *t, struct arena *arena, uint32_t connections, uint3
 	*t = (struct table){.capacity = connections,
 			    .free = TABLE_NONE,
 			    .side_capacity = sides,
+			    .side_high = sides - sides / 8,
 			    .side_free = TABLE_NONE};
 	t->groups_max = groups_for(connections);
 	t->level = groups_for(expected);

@@ -34,6 +34,7 @@ struct table {
 	/* side records */
 	struct side *side;
 	uint32_t side_capacity, side_used, side_live, side_free;
+	uint32_t side_high; /* with so many in use nothing is launched: the rest is for recovery */
 };
 
 /* Bytes that table_init() takes from the arena, and bytes touched with all connections open. */

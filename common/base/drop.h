@@ -28,6 +28,8 @@
 	X(TCP_NO_PORT, "tcp.no_port", TCP_DROP, "SYN to an address or port that nobody listens on") \
 	X(TCP_CLIENT, "tcp.client", TCP_DROP, "SYN of a client that the server's `clients` excludes") \
 	X(TCP_TABLE_FULL, "tcp.table_full", TCP_DROP, "SYN refused: the connection table is full") \
+	X(TCP_PAWS, "tcp.paws", TCP_DROP, "time stamp older than the last one: an old duplicate")  \
+	X(TCP_NO_STAMP, "tcp.no_stamp", TCP_DROP, "no time stamp, though both ends agreed on them") \
 	X(TCP_BAD_SEQ, "tcp.bad_seq", TCP_DROP, "outside the receive window")                      \
 	X(TCP_OLD_DATA, "tcp.old_data", TCP_DROP, "data already received: the peer repeated it")   \
 	X(TCP_OLD_ACK, "tcp.old_ack", TCP_DROP, "acknowledges less than was acknowledged before")  \

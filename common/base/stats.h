@@ -16,6 +16,7 @@
 	X(NO_TUPLE, "no_tuple", "no free client address and port") \
 	X(TX_FULL, "tx_full", "the port did not take the packets") \
 	X(LATE, "late", "the worker could not keep up")            \
+	X(NO_SIDE, "no_side", "too many transfers under way: see memory.side_records") \
 	X(NO_CONN, "no_conn", "no memory for a connection, or for a request no idle connection")
 
 /* How a connection or request failed. */

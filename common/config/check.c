@@ -142,6 +142,13 @@ static void port_check(struct reader *r, unsigned i)
 		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "mss"), PLACE_VALUE,
 			    "expected at most %d, the port's MTU less 40 bytes of headers, got %u",
 			    r->config->port[traffic->port].mtu - 40, traffic->tcp.mss);
+	if (traffic->tcp.scale >= SCALE_0 && traffic->tcp.scale < SCALE_0 + SCALE_MAX &&
+	    traffic->tcp.window >> (traffic->tcp.scale - SCALE_0) > UINT16_MAX)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "scale"),
+			    PLACE_VALUE,
+			    "a window of %u bytes shifted by %d does not fit 16 bits: enlarge "
+			    "\"scale\"",
+			    traffic->tcp.window, traffic->tcp.scale - SCALE_0);
 }
 
 /* A datagram is one packet: it is not fragmented. */

@@ -144,9 +144,21 @@ struct config_message {     /* a request (client) or a response (server) */
 
 enum config_congestion { CONGESTION_NEWRENO, CONGESTION_CUBIC };
 
+/* ON: our SYN offers them; ON and PEER: a peer's offer is taken up. */
+enum config_timestamps { TIMESTAMPS_OFF, TIMESTAMPS_ON, TIMESTAMPS_PEER };
+
+/* Window scaling: offered when the window needs it, never, or with the shift `scale` - SCALE_0. */
+enum config_scale { SCALE_AUTO, SCALE_OFF, SCALE_0 };
+#define SCALE_MAX 14 /* RFC 7323 section 2.3 */
+
 struct config_tcp {
-	uint16_t mss;         /* 0: MTU less headers */
-	uint32_t window;      /* receive window offered, "64Ki" */
+	uint16_t mss;    /* 0: MTU less headers */
+	uint32_t window; /* receive window offered, "64Ki" */
+	uint8_t scale;   /* enum config_scale and above: "auto" */
+	enum config_timestamps timestamps;
+	bool ecn;             /* "false": ask for ECN as a client, agree to it as a server */
+	uint64_t delayed_ack; /* 0-500ms: "0s", at the end of the burst */
+	uint8_t ack_every;    /* segments: 2 */
 	uint64_t initial_rto; /* "1s" */
 	uint64_t min_rto;     /* "200ms": once round trips are measured */
 	enum config_congestion congestion;
@@ -247,7 +259,8 @@ struct config {
 	const char *file; /* as given; "-" is standard input */
 	uint64_t duration, ramp, drain, seed;
 	enum config_hugepages hugepages;
-	uint64_t memory_limit; /* 0: none */
+	uint64_t memory_limit;                /* 0: none */
+	uint32_t side_records, kept_segments; /* of each worker: 1Mi, 2048 */
 	const char **eal;
 	unsigned eal_args;
 	uint64_t report_interval;

@@ -124,6 +124,26 @@ const struct key key_table[] = {
 	 .min = 1,
 	 .max = UINT64_MAX,
 	 .help = "The most bytes the run may take, e.g. \"2Gi\"; absent: no limit."},
+	{.object = OBJECT_MEMORY,
+	 .kinds = KIND_ALL,
+	 .name = "side_records",
+	 .type = TYPE_COUNT,
+	 FIELD(config, side_records),
+	 .standard = "1Mi",
+	 .min = 8,
+	 .max = 1ull << 28,
+	 .help = "So many connections of a worker at once may have a message of several segments "
+		 "under way, be in loss recovery, or use time stamps or ECN: about 400 bytes each, "
+		 "taken as needed. When seven of eight are in use no connection is opened."},
+	{.object = OBJECT_MEMORY,
+	 .kinds = KIND_ALL,
+	 .name = "kept_segments",
+	 .type = TYPE_COUNT,
+	 FIELD(config, kept_segments),
+	 .standard = "2048",
+	 .max = 1ull << 20,
+	 .help = "So many packets of a worker at once may wait for an earlier one that was lost or "
+		 "is late; what is not kept, the peer repeats."},
 
 	{.object = OBJECT_REPORT,
 	 .kinds = KIND_ALL,
@@ -405,6 +425,26 @@ const struct key key_table[] = {
 	 .help = "Largest segment offered and sent; absent: the MTU less headers."},
 	{TCP, .name = "window", .type = TYPE_COUNT, FIELD(config_tcp, window), .standard = "64Ki",
 	 .min = 1024, .max = GI, .help = "Receive window offered, in bytes."},
+	{TCP, .name = "scale", .type = TYPE_CHOICE, FIELD(config_tcp, scale),
+	 .choices = "auto|false|0|1|2|3|4|5|6|7|8|9|10|11|12|13|14", .standard = "auto",
+	 .help = "Window scale offered (RFC 7323): the smallest that the window needs, none where "
+		 "it needs none (\"auto\"); never; or this one."},
+	{TCP, .name = "timestamps", .type = TYPE_CHOICE, FIELD(config_tcp, timestamps),
+	 .choices = "false|true|peer", .standard = "false",
+	 .help = "Time stamps and PAWS (RFC 7323): never; offered by a client and taken up by a "
+		 "server; or taken up only (\"peer\"). Each connection with them holds a side "
+		 "record until its end; without a free one it does without."},
+	{TCP, .name = "ecn", .type = TYPE_BOOL, FIELD(config_tcp, ecn), .standard = "false",
+	 .help = "Explicit congestion notification (RFC 3168): a client asks for it, a server "
+		 "agrees. Each connection with it holds a side record until its end."},
+	{TCP, .name = "delayed_ack", .type = TYPE_TIME, FIELD(config_tcp, delayed_ack),
+	 .standard = "0s", .max = 500 * MS,
+	 .help = "How long an acknowledgment may wait for data to go with, or for more to "
+		 "acknowledge (RFC 9293 section 3.8.6.3); 0: for what was received together."},
+	{TCP, .name = "ack_every", .type = TYPE_COUNT, FIELD(config_tcp, ack_every),
+	 .standard = "2", .min = 1, .max = 255,
+	 .help = "An acknowledgment leaves at once with every so many data segments; more than 2: "
+		 "stretch acknowledgments."},
 	{TCP, .name = "initial_rto", .type = TYPE_TIME, FIELD(config_tcp, initial_rto),
 	 .standard = "1s", .min = MS, .max = 60 * S,
 	 .help = "Retransmission time-out until a round trip was measured (RFC 6298)."},

@@ -13,6 +13,14 @@
 
 static cJSON *object_schema(enum key_object, unsigned kinds);
 
+/* A value as it would be written: a JSON value, all of it, or a text. */
+static cJSON *value_schema(const char *text)
+{
+	cJSON *value = cJSON_ParseWithOpts(text, NULL, true);
+
+	return value ? value : cJSON_CreateString(text);
+}
+
 static cJSON *choices_schema(const char *choices)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -22,21 +30,10 @@ static cJSON *choices_schema(const char *choices)
 	for (unsigned i = 0; choice_at(choices, i, &word, &length); i++) {
 		char *text = text_format("%.*s", (int)length, word);
 
-		if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
-			cJSON_AddItemToArray(list, cJSON_CreateBool(*text == 't'));
-		else
-			cJSON_AddItemToArray(list, cJSON_CreateString(text));
+		cJSON_AddItemToArray(list, value_schema(text));
 		free(text);
 	}
 	return list;
-}
-
-/* The default as it would be written: a JSON value, all of it, or a text. */
-static cJSON *default_schema(const char *standard)
-{
-	cJSON *value = cJSON_ParseWithOpts(standard, NULL, true);
-
-	return value ? value : cJSON_CreateString(standard);
 }
 
 static void limits_add(cJSON *schema, const struct key *key)
@@ -90,7 +87,7 @@ static cJSON *key_schema(const struct key *key, unsigned kinds)
 		cJSON_AddItemToObject(schema, "enum", choices_schema(key->choices));
 	limits_add(schema, key);
 	if (key->standard)
-		cJSON_AddItemToObject(schema, "default", default_schema(key->standard));
+		cJSON_AddItemToObject(schema, "default", value_schema(key->standard));
 	cJSON_AddStringToObject(schema, "description", description);
 	free(fragment);
 	free(description);

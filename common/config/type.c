@@ -30,8 +30,8 @@ static char *choices_words(const char *choices)
 
 	for (unsigned i = 0; choice_at(choices, i, &word, &length); i++) {
 		const char *join = !i ? "" : strchr(word, '|') ? ", " : " or ";
-		bool bare =
-			strncmp(word, "true", length) == 0 || strncmp(word, "false", length) == 0;
+		bool bare = strncmp(word, "true", length) == 0 ||
+			    strncmp(word, "false", length) == 0 || (*word >= '0' && *word <= '9');
 		const char *quote = bare ? "" : "\"";
 		char *longer =
 			text_format("%s%s%s%.*s%s", text, join, quote, (int)length, word, quote);

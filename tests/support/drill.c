@@ -188,6 +188,7 @@ static bool matches(const struct segment *want, const struct segment *got,
 {
 	return want->flags == got->flags && want->seq + flow->near_isn == got->seq &&
 	       (!want->has_ack || want->ack + flow->far_isn == got->ack) &&
+	       (!want->has_tos || want->tos == got->tos) &&
 	       (!want->has_window || want->window == got->window) &&
 	       (!want->has_end || want->payload_len == got->payload_len) &&
 	       (!want->has_options || (want->options_len == got->options_len &&

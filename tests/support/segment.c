@@ -15,7 +15,7 @@
 
 #define HEADERS (14 + 20 + 20)
 
-static const char flag_letters[] = "FSRP.U";
+static const char flag_letters[] = "FSRP.UEW";
 
 static uint8_t parse_flags(const char **at)
 {
@@ -156,6 +156,10 @@ void segment_parse(struct segment *s, const char *text)
 		s->has_ack = true;
 		s->ack = parse_number(&at);
 	}
+	if (take(&at, " tos ")) {
+		s->has_tos = true;
+		s->tos = (uint8_t)parse_number(&at);
+	}
 	if (take(&at, " win ")) {
 		s->has_window = true;
 		s->window = (uint16_t)parse_number(&at);
@@ -200,7 +204,7 @@ const char *segment_text(char text[256], const struct segment *s, uint32_t seq_b
 {
 	size_t n = 0, room = 256;
 
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 8; i++)
 		if (s->flags & 1u << i)
 			text[n++] = flag_letters[i];
 	if (!s->flags)
@@ -209,6 +213,8 @@ const char *segment_text(char text[256], const struct segment *s, uint32_t seq_b
 			      s->seq - seq_base + s->payload_len);
 	if (s->flags & 0x10)
 		n += (size_t)snprintf(text + n, room - n, " ack %u", s->ack - ack_base);
+	if (s->tos)
+		n += (size_t)snprintf(text + n, room - n, " tos %u", s->tos);
 	n += (size_t)snprintf(text + n, room - n, " win %u <", s->window);
 	for (unsigned i = 0, length; i < s->options_len; i += length) {
 		length = option_length(s, i);
@@ -234,7 +240,8 @@ void segment_read(struct segment *s, const struct rte_mbuf *m, const struct view
 	s->dst_port = (uint16_t)get16(tcp + 2);
 	s->seq = get32(tcp + 4);
 	s->ack = get32(tcp + 8);
-	s->flags = tcp[13] & 0x3f;
+	s->flags = tcp[13];
+	s->tos = ip[1];
 	s->window = (uint16_t)get16(tcp + 14);
 	s->options_len = (uint8_t)(view->payload - view->l4 - 20);
 	memcpy(s->options, tcp + 20, s->options_len);
@@ -255,6 +262,7 @@ static void write_ip(const struct segment *s, uint8_t *ip, uint32_t tcp_len)
 {
 	memset(ip, 0, 20);
 	ip[0] = 0x45;
+	ip[1] = s->tos;
 	put16(ip + 2, 20 + tcp_len);
 	ip[6] = 0x40;
 	ip[8] = 64;

@@ -2,10 +2,10 @@
  *
  * The notation is tcpdump's, nearly:
  *
- *     FLAGS SEQ[:END] [ack ACK] [win WINDOW] [<OPTION,...>]
+ *     FLAGS SEQ[:END] [ack ACK] [tos TOS] [win WINDOW] [<OPTION,...>]
  *
- * FLAGS are letters of S F R P U and "." for ACK, "-" for none. OPTION is mss N, wscale N, sackOK,
- * sack A:B, TS VAL:ECR, nop, eol, or hex DIGITS; "<>" says: no options. */
+ * FLAGS are letters of S F R P U E W (ECE, CWR) and "." for ACK, "-" for none. OPTION is mss N,
+ * wscale N, sackOK, sack A:B, TS VAL:ECR, nop, eol, or hex DIGITS; "<>" says: no options. */
 #ifndef SUPPORT_SEGMENT_H
 #define SUPPORT_SEGMENT_H
 
@@ -23,12 +23,13 @@ struct segment {
 	uint32_t seq, ack;
 	uint16_t window;
 	uint8_t flags;
+	uint8_t tos; /* of the IP header */
 	uint8_t options_len;
 	uint8_t options[40];
 	uint32_t payload_len;
 	const uint8_t *payload;
 	/* of a text: which parts it gives */
-	bool has_end, has_ack, has_window, has_options;
+	bool has_end, has_ack, has_tos, has_window, has_options;
 };
 
 /* Read a text; the test fails when it does not follow the notation. payload stays NULL. */

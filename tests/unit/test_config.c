@@ -520,7 +520,8 @@ static void test_messages_and_tcp(void **state)
 		    "\"body\": {\"size\": \"1Gi\"}}, \"response\": {\"status\": 404}, \"tcp\": "
 		    "{\"mss\": 1460, \"window\": \"1Gi\","
 		    "\"initial_rto\": \"200ms\", \"retries\": 0, \"handshake_ack\": true,"
-		    "\"separate_fin\": true}");
+		    "\"separate_fin\": true, \"scale\": 14, \"timestamps\": \"peer\", \"ecn\": true, "
+		    "\"delayed_ack\": \"40ms\", \"ack_every\": 4}");
 	t = &c.traffic[0];
 	assert_int_equal(t->timeout, 120000000000);
 	assert_int_equal(t->catch_up, 0);
@@ -539,6 +540,11 @@ static void test_messages_and_tcp(void **state)
 	assert_int_equal(t->tcp.initial_rto, 200000000);
 	assert_int_equal(t->tcp.retries, 0);
 	assert_true(t->tcp.handshake_ack && t->tcp.separate_fin);
+	assert_int_equal(t->tcp.scale, SCALE_0 + 14);
+	assert_int_equal(t->tcp.timestamps, TIMESTAMPS_PEER);
+	assert_true(t->tcp.ecn);
+	assert_int_equal(t->tcp.delayed_ack, 40000000);
+	assert_int_equal(t->tcp.ack_every, 4);
 	config_free(&c);
 }
 
