@@ -17,6 +17,7 @@
 #include "../stateless/stateless.h"
 #include "config/config.h"
 #include "config/convert.h"
+#include "config/replay_arguments.h"
 #include "run/capture.h"
 #include "run/memory.h"
 #include "run/plan.h"
@@ -33,6 +34,7 @@ struct command {
 };
 
 static const struct command *command_find(const char *name);
+static void help_print(const struct command *);
 
 /* Everything that the commands on a FILE have in common. */
 struct arguments {
@@ -127,7 +129,7 @@ static int option_take(struct arguments *a, const char *command, int key, char *
 		a->quiet = true;
 		return -1;
 	case 'h':
-		fputs(command_find(command)->help, stdout);
+		help_print(command_find(command));
 		return output_end(EXIT_PASS);
 	case ':':
 		return usage(command, "option '%s' needs a value", argv[optind - 1]);
@@ -185,7 +187,7 @@ static int config_read(struct config *config, const struct arguments *a, const c
 		.faults = strcmp(command, "simulate") ? device_faults : simulate_faults,
 	};
 
-	if (!a->file)
+	if (!a->file && strcmp(command, "replay"))
 		return usage(command, "no configuration FILE given");
 	if (config_load(config, a->file, a->set, a->sets, &machine, stderr))
 		return EXIT_USAGE;
@@ -238,6 +240,56 @@ static int command_run(int argc, char **argv)
 	};
 
 	return command_on_file(argc, argv, options, run_start);
+}
+
+/* What the options say is a configuration of its own: that of `run` with one replay. Settings are
+ * made on it. */
+static int replay_start(const struct replay_arguments *replay, struct arguments *a)
+{
+	const char **set = calloc(replay->sets + a->sets, sizeof(*set));
+	struct config config;
+	int exit;
+
+	if (!set)
+		return usage("replay", "out of memory");
+	memcpy(set, replay->set, replay->sets * sizeof(*set));
+	memcpy(set + replay->sets, a->set, a->sets * sizeof(*set));
+	free(a->set);
+	a->set = set;
+	a->sets += replay->sets;
+	exit = config_read(&config, a, "replay");
+	if (exit < 0) {
+		exit = run_start(&config, a);
+		config_free(&config);
+	}
+	return exit;
+}
+
+static int command_replay(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"report", required_argument, NULL, OPTION_REPORT},
+		{"format", required_argument, NULL, OPTION_FORMAT},
+		{"quiet", no_argument, NULL, 'q'},
+		{"set", required_argument, NULL, OPTION_SET},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct replay_arguments replay;
+	struct arguments a;
+	int exit;
+
+	argc = replay_arguments_take(&replay, argc, argv);
+	exit = arguments_read(&a, options, argc, argv);
+	if (exit < 0 && replay.lacking)
+		exit = usage(argv[0], "option '%s' needs a value", replay.lacking);
+	if (exit < 0 && !replay.files)
+		exit = usage(argv[0], "no PCAP given");
+	if (exit < 0)
+		exit = replay_start(&replay, &a);
+	arguments_free(&a);
+	replay_arguments_free(&replay);
+	return exit;
 }
 
 static int simulate_start(struct config *config, const struct arguments *a)
@@ -401,6 +453,20 @@ static const struct command command[] = {
 	 "  onager simulate conf/simulate-loss.json\n"
 	 "  onager simulate lab.json --set network.loss=0.01 --set network.delay=50ms --pcap "
 	 "a.pcapng\n"},
+	{"replay", command_replay, "send recordings again",
+	 "Usage: onager replay PCAP... --port DEVICE [OPTION]...\n\n"
+	 "Send the packets of recordings (pcap or pcapng, plain, gzip or zstd; '-' is standard\n"
+	 "input) at the recorded times, or as the options say, and report what was sent, how\n"
+	 "punctually, and what was not and why. It is a run of a configuration with one port and\n"
+	 "one traffic entry of kind \"replay\": every key of that kind is an option.\n\n"
+	 "  --report FILE      write the JSON report there ('-': standard output)\n"
+	 "  --format FORMAT    of the intervals: text (default), json or csv, one line each\n"
+	 "  -q, --quiet        no intervals, only the result\n" HELP_SET "  -h, --help\n\n"
+	 "Exit status: as that of run; 2 also when there is nothing to send.\n\n"
+	 "Examples:\n"
+	 "  onager replay lab.pcap --port if:eth1\n"
+	 "  onager replay a.pcap b.pcapng.gz --port 0000:07:00.0 --topspeed --loop 100\n"
+	 "  onager replay lab.pcap --port if:eth1 --speed 2 --max-gap 1s --filter 'tcp port 80'\n"},
 	{"check", command_check, "check a configuration and print the plan",
 	 "Usage: onager check FILE [OPTION]...\n\n"
 	 "Check FILE and print what a run would do and need: addresses, tuples, memory, cores,\n"
@@ -450,6 +516,15 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
+static void help_print(const struct command *about)
+{
+	fputs(about->help, stdout);
+	if (about->run != command_replay)
+		return;
+	fputs("\nOptions that are keys of the configuration:\n", stdout);
+	replay_arguments_help(stdout);
+}
+
 static void overview_print(FILE *out)
 {
 	fputs("Onager load-tests networks: real TCP and HTTP at millions of connections a second,\n"
@@ -472,7 +547,7 @@ static int command_help(int argc, char **argv)
 	if (argc > 1 && !about)
 		return usage(NULL, "unknown command '%s'", argv[1]);
 	if (about)
-		fputs(about->help, stdout);
+		help_print(about);
 	else
 		overview_print(stdout);
 	return output_end(EXIT_PASS);

@@ -1,9 +1,9 @@
 /* The stateless engine.
  *
- * One object per worker and port holds the blasts and sinks of that port. Each step the blasts send
- * what is due, in turn; received packets go to the first sink that wants them. Nothing here knows
- * of connections: what a packet is, its number says. Nothing here reads a clock, allocates after
- * creation, or knows of a port.
+ * One object per worker and port holds the blasts, replays and sinks of that port. Each step blasts
+ * and replays send what is due, in turn; received packets go to the first sink that wants them.
+ * Nothing here knows of connections: what a packet is, its number says. Nothing here reads a clock,
+ * allocates after creation, or knows of a port.
  *
  * Blasts take turns in who is first, so that two of rate "max" share the port. */
 #include "stateless.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "blast.h"
+#include "replay.h"
 #include "sink.h"
 
 /* A sink waits so long for packets that are still on their way: since the last one, or since the
@@ -24,7 +25,8 @@ struct stateless {
 	struct stateless_setup setup;
 	struct blast *blast;
 	struct sink *sink;
-	unsigned blasts, sinks;
+	struct replay *replay;
+	unsigned blasts, sinks, replays;
 	unsigned turn;
 	bool draining;
 	uint64_t now, drained_at, deadline;
@@ -42,11 +44,12 @@ static unsigned entries(const struct config *config, unsigned port, enum traffic
 uint64_t stateless_reserve(const struct config *config, unsigned port)
 {
 	unsigned blasts = entries(config, port, UDP_BLAST), sinks = entries(config, port, UDP_SINK);
+	unsigned replays = entries(config, port, REPLAY);
 	uint64_t bytes = sizeof(struct stateless) + (blasts + 1) * sizeof(struct blast) +
 			 sizeof(struct sink) + sinks * (sizeof(struct sink) + sink_reserve()) +
-			 4 * 64;
+			 (replays + 1) * sizeof(struct replay) + 5 * 64;
 
-	if (!blasts && !sinks)
+	if (!blasts && !sinks && !replays)
 		return 0;
 	for (unsigned i = 0; i < config->traffics; i++)
 		if (config->traffic[i].port == port && config->traffic[i].kind == UDP_BLAST)
@@ -132,6 +135,8 @@ static void stateless_start(struct engine *engine, uint64_t now)
 	s->now = now;
 	for (unsigned i = 0; i < s->blasts; i++)
 		blast_start(&s->blast[i], now);
+	for (unsigned i = 0; i < s->replays; i++)
+		replay_start(&s->replay[i], now);
 }
 
 static struct sink *sink_for(struct stateless *s, const struct rx_burst *rx, unsigned i)
@@ -186,6 +191,11 @@ static uint64_t stateless_poll(struct engine *engine, struct tx *tx, uint64_t no
 	}
 	if (++s->turn >= s->blasts)
 		s->turn = 0;
+	for (unsigned i = 0; i < s->replays; i++) {
+		uint64_t at = replay_poll(&s->replay[i], tx, now);
+
+		wake = at < wake ? at : wake;
+	}
 	for (unsigned i = 0; s->draining && i < s->sinks; i++) {
 		uint64_t at = sink_over_at(s, &s->sink[i]);
 
@@ -204,6 +214,8 @@ static void stateless_drain(struct engine *engine, uint64_t now, uint64_t deadli
 	s->deadline = deadline;
 	for (unsigned i = 0; i < s->blasts; i++)
 		blast_end(&s->blast[i], now);
+	for (unsigned i = 0; i < s->replays; i++)
+		replay_end(&s->replay[i], now);
 }
 
 static bool stateless_idle(const struct engine *engine)
@@ -212,6 +224,9 @@ static bool stateless_idle(const struct engine *engine)
 
 	for (unsigned i = 0; i < s->blasts; i++)
 		if (schedule_at(&s->blast[i].schedule) != UINT64_MAX)
+			return false;
+	for (unsigned i = 0; i < s->replays; i++)
+		if (!s->replay[i].done)
 			return false;
 	for (unsigned i = 0; i < s->sinks; i++)
 		if (s->draining && s->now < sink_over_at(s, &s->sink[i]))
@@ -247,6 +262,8 @@ static int entries_make(struct stateless *s, struct arena *arena)
 			return -1;
 		if (t->kind == UDP_SINK && sink_make(&s->sink[s->sinks++], t, &s->setup, arena))
 			return -1;
+		if (t->kind == REPLAY)
+			replay_make(&s->replay[s->replays++], t, &s->setup);
 	}
 	return 0;
 }
@@ -282,8 +299,10 @@ struct engine *stateless_create(const struct stateless_setup *setup, struct aren
 						     (entries(config, setup->port, UDP_BLAST) + 1));
 		s->sink = arena_take(arena, sizeof(*s->sink) *
 						    (entries(config, setup->port, UDP_SINK) + 1));
+		s->replay = arena_take(arena, sizeof(*s->replay) *
+						      (entries(config, setup->port, REPLAY) + 1));
 	}
-	if (!s || !s->blast || !s->sink || entries_make(s, arena)) {
+	if (!s || !s->blast || !s->sink || !s->replay || entries_make(s, arena)) {
 		err_set(err, EXIT_ENVIRONMENT, "no memory for the streams of port %s",
 			config->port[setup->port].name);
 		return NULL;

@@ -1,5 +1,5 @@
-/* The stateless engine: blasts of packets and sinks that account for them, for all such traffic
- * entries of one worker of one port. See stateless.c for how it works. */
+/* The stateless engine: blasts of packets, sinks that account for them, and replays of recordings,
+ * for all such traffic entries of one worker of one port. See stateless.c for how it works. */
 #ifndef STATELESS_STATELESS_H
 #define STATELESS_STATELESS_H
 
@@ -10,6 +10,7 @@
 #include "../common/base/nexthop.h"
 #include "../common/base/stats.h"
 #include "../common/base/stream.h"
+#include "../common/base/tape.h"
 #include "../common/config/config.h"
 
 struct stateless_setup {
@@ -24,6 +25,7 @@ struct stateless_setup {
 	 * as a connection offered, one that a sink received as a connection accepted. */
 	struct traffic_stats **stats;
 	struct stream_stats **streams;
+	struct tape **tapes; /* of replays, this worker's; may be NULL when there are none */
 };
 
 /* Make an engine; all its memory comes from the arena, sized by stateless_reserve(). */

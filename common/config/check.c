@@ -378,6 +378,8 @@ static void traffic_check(struct reader *r)
 		message_check(r, i);
 		if (c->traffic[i].kind == UDP_BLAST)
 			blast_check(r, i);
+		else if (c->traffic[i].kind == REPLAY)
+			replay_check(r, i);
 		else if (traffic_is_client(c->traffic[i].kind))
 			load_check(r, i);
 		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++)
@@ -487,6 +489,7 @@ void config_check(struct reader *r)
 {
 	ports_check(r);
 	traffic_check(r);
+	duration_check(r);
 	capture_check(r);
 	expect_check(r);
 }

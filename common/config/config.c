@@ -9,8 +9,9 @@
 
 const char *traffic_kind_name(enum traffic_kind kind)
 {
-	static const char *const name[] = {"http-client", "http-server", "tcp-client", "tcp-server",
-					   "udp-client",  "udp-server",  "udp-blast",  "udp-sink"};
+	static const char *const name[] = {"http-client", "http-server", "tcp-client",
+					   "tcp-server",  "udp-client",  "udp-server",
+					   "udp-blast",   "udp-sink",    "replay"};
 
 	return name[kind];
 }
@@ -24,7 +25,7 @@ int config_load(struct config *config, const char *file, const char *const *set,
 	size_t problems;
 
 	*config = (struct config){.file = NULL};
-	config->file = storage_text(config, file);
+	config->file = storage_text(config, file ? file : "command line");
 	document_read(&document, file);
 	for (unsigned i = 0; document.root && i < sets; i++)
 		document_set(&document, i);

@@ -14,6 +14,7 @@
 #include "../base/err.h"
 #include "../base/pace.h"
 #include "../base/pool.h"
+#include "../base/replay.h"
 
 #define CONFIG_UNLIMITED UINT32_MAX
 #define CONFIG_ANY_SIZE  UINT64_MAX
@@ -55,7 +56,8 @@ enum traffic_kind {
 	UDP_CLIENT,
 	UDP_SERVER,
 	UDP_BLAST,
-	UDP_SINK
+	UDP_SINK,
+	REPLAY
 };
 
 struct config_load {
@@ -189,6 +191,7 @@ struct config_traffic {
 	bool numbered;    /* udp-client: an answer begins with its request's number */
 	struct config_tcp tcp;
 	struct config_blast blast;
+	struct replay_options replay;
 };
 
 enum expect_kind { EXPECT_MIN = 1, EXPECT_MAX = 2 };
@@ -300,8 +303,9 @@ struct config_machine {
 	unsigned (*faults)(const struct config *, struct config_fault *, unsigned most);
 };
 
-/* Read `file` ("-": stdin), apply the `set` arguments ("PATH=VALUE"), check everything. All errors
- * go to `errors`, one line each as INTERFACE has them ("lab.json:5:17: ports[0].cores: expected
+/* Read `file` ("-": stdin; NULL: nothing but the settings), apply the `set` arguments
+ * ("PATH=VALUE"), check everything. All errors go to `errors`, one line each as INTERFACE has them
+ * ("lab.json:5:17: ports[0].cores: expected
  * ..., got 9"). Returns 0, or -1 after at least one line. */
 int config_load(struct config *, const char *file, const char *const *set, unsigned sets,
 		const struct config_machine *, FILE *errors);
@@ -319,7 +323,8 @@ const char *traffic_kind_name(enum traffic_kind);
 /* The side that offers a load. */
 static inline bool traffic_is_client(enum traffic_kind kind)
 {
-	return kind == HTTP_CLIENT || kind == TCP_CLIENT || kind == UDP_CLIENT || kind == UDP_BLAST;
+	return kind == HTTP_CLIENT || kind == TCP_CLIENT || kind == UDP_CLIENT ||
+	       kind == UDP_BLAST || kind == REPLAY;
 }
 
 /* Sockets of UDP. */
@@ -328,10 +333,16 @@ static inline bool traffic_is_udp(enum traffic_kind kind)
 	return kind == UDP_CLIENT || kind == UDP_SERVER;
 }
 
+/* A load that has an end of its own: the run ends with it, if all of its loads have one. */
+static inline bool traffic_is_limited(const struct config_traffic *t)
+{
+	return t->kind == REPLAY || (t->kind == UDP_BLAST && (t->blast.packets || t->blast.bytes));
+}
+
 /* Played by the stateless engine, others by the stateful one. */
 static inline bool traffic_is_stateless(enum traffic_kind kind)
 {
-	return kind == UDP_BLAST || kind == UDP_SINK;
+	return kind == UDP_BLAST || kind == UDP_SINK || kind == REPLAY;
 }
 
 #endif

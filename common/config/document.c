@@ -186,13 +186,18 @@ static char *file_read(FILE *file, size_t *length)
 
 void document_read(struct document *d, const char *name)
 {
-	bool is_stdin = strcmp(name, "-") == 0;
-	FILE *file = is_stdin ? stdin : fopen(name, "rb");
+	bool is_stdin = name && strcmp(name, "-") == 0;
+	FILE *file = is_stdin ? stdin : name ? fopen(name, "rb") : NULL;
 	struct place place = {0, 0};
 	char *sentence = NULL;
 	size_t length = 0;
 	char *text = NULL;
 
+	if (!name) {
+		d->file = "command line";
+		d->root = node_own(d, cJSON_CreateObject(), SOURCE_FILE);
+		return;
+	}
 	d->file = is_stdin ? "<stdin>" : name;
 	if (file)
 		text = file_read(file, &length);

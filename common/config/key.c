@@ -25,9 +25,11 @@
 #define REQUEST  .object = OBJECT_REQUEST
 #define RESPONSE .object = OBJECT_RESPONSE
 #define BLAST    .object = OBJECT_TRAFFIC, .kinds = KIND_UDP_BLAST
+#define REPLAYS  .object = OBJECT_TRAFFIC, .kinds = KIND_REPLAY
 #define RATES    .object = OBJECT_LOAD, .kinds = KIND_UDP_BLAST
 #define TCP      .object = OBJECT_TCP, .kinds = KIND_HTTP | KIND_TCP
 #define MODIFY   .object = OBJECT_MODIFY, .kinds = KIND_UDP_BLAST
+#define CONVERT  .object = OBJECT_CONVERT, .kinds = KIND_REPLAY
 #define CAPTURE  .object = OBJECT_CAPTURE, .kinds = KIND_ALL
 #define PACKETS  .object = OBJECT_PACKETS, .kinds = KIND_ALL
 #define EXPECT   .object = OBJECT_EXPECT, .kinds = KIND_ALL
@@ -76,9 +78,11 @@
 const struct key key_table[] = {
 	{ROOT, .name = "$schema", .type = TYPE_IGNORED,
 	 .help = "Where an editor finds the schema of this file; not used otherwise."},
-	{ROOT, .name = "duration", .type = TYPE_TIME, FIELD(config, duration), .required = true,
+	{ROOT, .name = "duration", .type = TYPE_TIME, FIELD(config, duration),
 	 .min = MS, .max = 3650 * DAY,
-	 .help = "Length of the steady phase, in which results are measured."},
+	 .help = "Length of the steady phase, in which results are measured. Required, unless "
+		 "all that is offered ends by itself (replays, blasts with `packets` or `bytes`): "
+		 "then the run ends with that, at the latest after this."},
 	{ROOT, .name = "ramp", .type = TYPE_TIME, FIELD(config, ramp), .standard = "0s",
 	 .max = 30 * DAY,
 	 .help = "Before the steady phase: the load rises linearly from nothing to its target."},
@@ -181,7 +185,8 @@ const struct key key_table[] = {
 	{PORT, .name = "gateway", .type = TYPE_GATEWAY, FIELD(config_port, gateway),
 	 .help = "Router that all traffic is sent to, inside an own subnet; absent: every address "
 		 "is on-link."},
-	{PORT, .name = "gateway_mac", .type = TYPE_MAC, FIELD(config_port, gateway_mac),
+	{PORT, .name = "gateway_mac", .type = TYPE_MAC,
+	 COUNTED(config_port, gateway_mac, has_gateway_mac),
 	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP."},
 	{PORT, .name = "resolve_timeout", .type = TYPE_TIME, FIELD(config_port, resolve_timeout),
 	 .standard = "3s", .min = MS, .max = 3600 * S,
@@ -205,9 +210,9 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "kind", .kinds = KIND_ALL, .type = TYPE_CHOICE,
 	 FIELD(config_traffic, kind), .required = true,
 	 .choices = "http-client|http-server|tcp-client|tcp-server|udp-client|udp-server|udp-blast|"
-		    "udp-sink",
+		    "udp-sink|replay",
 	 .help = "What it does: HTTP/1.1, raw payloads over TCP, requests over UDP sockets, UDP "
-		 "packets sent or accounted for."},
+		 "packets sent or accounted for, recordings sent again."},
 	{TRAFFIC, .name = "name", .kinds = KIND_ALL, .type = TYPE_NAME, FIELD(config_traffic, name),
 	 .help = "Name in results; absent: traffic0, traffic1, ..."},
 	{TRAFFIC, .name = "port", .kinds = KIND_ALL, .type = TYPE_PORT, FIELD(config_traffic, port),
@@ -327,6 +332,61 @@ const struct key key_table[] = {
 	 .max = UINT64_MAX - 1, .help = "Stop before the packet that would exceed so many bytes."},
 	{BLAST, .name = "duration", .type = TYPE_TIME, FIELD(config_traffic, blast.duration),
 	 .min = US, .max = 3650 * DAY, .help = "Stop after so much of the steady phase."},
+
+	{REPLAYS, .name = "files", .type = TYPE_TEXTS,
+	 COUNTED(config_traffic, replay.file, replay.files), .required = true,
+	 .help = "Recordings, pcap or pcapng, plain, gzip or zstd, played one after the other; "
+		 "\"-\" is standard input."},
+	{REPLAYS, .name = "speed", .type = TYPE_RATE, FIELD(config_traffic, replay.speed),
+	 .standard = "1", .help = "The recording's times are divided by it: 2 plays twice as fast."},
+	{REPLAYS, .name = "pps", .type = TYPE_RATE, FIELD(config_traffic, replay.pps),
+	 .help = "Packets per second, any fraction, instead of the recording's times."},
+	{REPLAYS, .name = "bps", .type = TYPE_BIT_RATE, FIELD(config_traffic, replay.bps),
+	 .help = "Bits per second of frames with FCS, instead of the recording's times."},
+	{REPLAYS, .name = "bps_l1", .type = TYPE_BIT_RATE, FIELD(config_traffic, replay.bps_l1),
+	 .help = "Bits per second as the link carries them: FCS, preamble and gap included."},
+	{REPLAYS, .name = "topspeed", .type = TYPE_BOOL, FIELD(config_traffic, replay.topspeed),
+	 .standard = "false", .help = "As fast as the port takes the packets."},
+	{REPLAYS, .name = "loop", .type = TYPE_REQUESTS, FIELD(config_traffic, replay.loop),
+	 .standard = "1", .min = 1, .max = UINT64_MAX - 1,
+	 .help = "How often all files are played; \"max\" or 0: until another limit is reached."},
+	{REPLAYS, .name = "loop_gap", .type = TYPE_TIME, FIELD(config_traffic, replay.loop_gap),
+	 .max = 3650 * DAY,
+	 .help = "From the last packet of a loop or a file to the first of the next; absent: the "
+		 "mean gap of the file before, or with a rate what that gives."},
+	{REPLAYS, .name = "max_gap", .type = TYPE_TIME, FIELD(config_traffic, replay.max_gap),
+	 .min = US, .max = 3650 * DAY,
+	 .help = "Longer gaps between two packets of a file, as they are played, become this."},
+	{REPLAYS, .name = "packets", .type = TYPE_COUNT, FIELD(config_traffic, replay.packets),
+	 .min = 1, .max = UINT64_MAX - 1, .help = "Stop after so many packets."},
+	{REPLAYS, .name = "duration", .type = TYPE_TIME, FIELD(config_traffic, replay.duration),
+	 .min = US, .max = 3650 * DAY, .help = "Stop after so long."},
+	{REPLAYS, .name = "filter", .type = TYPE_FILTER, FIELD(config_traffic, replay.filter),
+	 .help = "Only packets that match, as in \"tcp port 80 and host 10.0.0.1\"."},
+	{REPLAYS, .name = "oversize", .type = TYPE_CHOICE, FIELD(config_traffic, replay.oversize),
+	 .choices = "refuse|skip|truncate", .standard = "refuse",
+	 .help = "What becomes of packets larger than the port's MTU: the run is refused, or they "
+		 "are left out, or cut."},
+	{REPLAYS, .name = "truncated", .type = TYPE_CHOICE,
+	 FIELD(config_traffic, replay.truncated), .choices = "as_is|skip|pad|refuse",
+	 .standard = "as_is",
+	 .help = "What becomes of packets that were not captured whole: they are sent as they are, "
+		 "left out, or made whole with zeros, or the run is refused."},
+	{REPLAYS, .name = "allow_incomplete", .type = TYPE_BOOL,
+	 FIELD(config_traffic, replay.allow_incomplete), .standard = "false",
+	 .help = "Packets that cannot be read or are no Ethernet do not spoil the verdict."},
+	{REPLAYS, .name = "convert", .type = TYPE_OBJECT, .inner = OBJECT_CONVERT,
+	 FIELD(config_traffic, replay.convert),
+	 .help = "Make Ethernet frames of packets with another link-layer header, or none, that "
+		 "carry IP."},
+	{REPLAYS, .name = "memory", .type = TYPE_COUNT, FIELD(config_traffic, replay.memory),
+	 .standard = "256Mi", .min = 1048576, .max = UINT64_MAX,
+	 .help = "A recording that takes more bytes is read while it is played."},
+
+	{CONVERT, .name = "dst", .type = TYPE_MAC, COUNTED(replay_convert, dst, given), .required = true,
+	 .help = "Destination MAC address of such frames."},
+	{CONVERT, .name = "src", .type = TYPE_MAC, COUNTED(replay_convert, src, given), .required = true,
+	 .help = "Source MAC address, unless the packet's own header names one."},
 
 	{LOAD, .name = "cps", .type = TYPE_RATE, FIELD(config_load, cps),
 	 .help = "Connections opened per second, any fraction, or \"max\"."},
@@ -579,6 +639,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_EXPECTED_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
 	[OBJECT_MODIFY] = {"modify", sizeof(struct config_modify), NULL},
+	[OBJECT_CONVERT] = {"convert", sizeof(struct replay_convert), NULL},
 	[OBJECT_NETWORK] = {"network", sizeof(struct config_network), NULL},
 	[OBJECT_DIRECTION] = {"direction", sizeof(struct config_direction), NULL},
 	[OBJECT_LOSE] = {"lose", sizeof(struct config_lose), NULL},

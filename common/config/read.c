@@ -195,7 +195,7 @@ static void key_read(struct reader *r, const struct where *w, const struct key *
 		type_table[key->type].read(r, w, key, base);
 	} else if (key->standard) {
 		default_read(r, w, key, base);
-	} else if (key->required) {
+	} else if (key->required && w->up->node) { /* an object that is not there lacks nothing */
 		char *words = key_words(key);
 
 		problem_add(r->document, w, PLACE_VALUE, "missing, expected %s", words);

@@ -86,5 +86,7 @@ void config_check(struct reader *);
 /* Ask the machine, when all else is good. */
 void machine_check(struct reader *);
 void blast_check(struct reader *, unsigned traffic);
+void replay_check(struct reader *, unsigned traffic);
+void duration_check(struct reader *);
 
 #endif

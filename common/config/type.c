@@ -278,7 +278,7 @@ static void mac_read(struct reader *r, const struct where *w, const struct key *
 	if (!cJSON_IsString(w->node) || !value_mac(w->node->valuestring, mac))
 		key_refuse(r, w, key);
 	else
-		((struct config_port *)base)->has_gateway_mac = true;
+		uint_store(base + key->count, key->count_size, 1);
 }
 
 static void filter_read(struct reader *r, const struct where *w, const struct key *key, char *base)

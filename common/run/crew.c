@@ -25,8 +25,8 @@ static uint64_t link_bps(const struct port *port)
 }
 
 /* The engine of the port's stateless traffic, if there is any. */
-static int stateless_make(struct worker *w, unsigned number, const struct crew_engine *engine,
-			  struct arena *arena, struct err *err)
+static int stateless_make(struct crew *crew, struct worker *w, unsigned number,
+			  const struct crew_engine *engine, struct arena *arena, struct err *err)
 {
 	struct stateless_setup setup = {
 		.config = w->config,
@@ -38,6 +38,7 @@ static int stateless_make(struct worker *w, unsigned number, const struct crew_e
 		.counters = &w->counters,
 		.stats = w->stats,
 		.streams = w->streams,
+		.tapes = player_set_tapes(crew->players, w->port_index, number, w->tapes),
 	};
 
 	if (!engine->stateless_reserve(w->config, w->port_index))
@@ -83,7 +84,7 @@ static int worker_make(struct crew *crew, unsigned port, unsigned number,
 	};
 	memcpy(setup.mac, w->port->mac, sizeof setup.mac);
 	w->engine = engine->create(&setup, &arena->arena, err);
-	if (w->engine && !stateless_make(w, number, engine, &arena->arena, err))
+	if (w->engine && !stateless_make(crew, w, number, engine, &arena->arena, err))
 		return 0;
 	return err_prefix(err, "port %s: core %u: ", config_port->name, config_port->core[number]);
 }
@@ -120,11 +121,12 @@ static int groups_make(struct crew *crew, struct err *err)
 }
 
 int crew_open(struct crew *crew, const struct config *config, const struct port *ports,
-	      const struct clock *clock, const struct crew_engine *engine, struct err *err)
+	      const struct clock *clock, struct player_set *players,
+	      const struct crew_engine *engine, struct err *err)
 {
 	unsigned most = 0;
 
-	*crew = (struct crew){.config = config, .ports = ports, .clock = clock};
+	*crew = (struct crew){.config = config, .ports = ports, .clock = clock, .players = players};
 	memset(crew->orders.at, 0xff, sizeof crew->orders.at);
 	for (unsigned i = 0; i < config->ports; i++)
 		most += config->port[i].cores;

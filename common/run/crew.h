@@ -5,6 +5,7 @@
 #include "../../stateful/stateful.h"
 #include "../../stateless/stateless.h"
 #include "memory.h"
+#include "player_set.h"
 #include "worker.h"
 
 /* How engines are made: main.c says which kind. */
@@ -21,6 +22,7 @@ struct crew {
 	const struct config *config;
 	const struct port *ports;
 	const struct clock *clock; /* calibrated */
+	struct player_set *players; /* of replays */
 	struct orders orders;      /* written by the control thread */
 	struct worker **worker;    /* in the order of ports, then of their cores */
 	unsigned workers;
@@ -32,7 +34,7 @@ struct crew {
 
 /* Make every worker with its engine. On failure nothing is left open. */
 int crew_open(struct crew *, const struct config *, const struct port *ports, const struct clock *,
-	      const struct crew_engine *, struct err *);
+	      struct player_set *, const struct crew_engine *, struct err *);
 
 /* Start the threads. */
 int crew_launch(struct crew *, struct err *);

@@ -54,11 +54,36 @@ static void blast_plan(struct blast_plan *plan, const struct config *config,
 		plan->packets = (double)blast->packets;
 }
 
+static void replay_put(FILE *out, const struct replay_options *o)
+{
+	char text[REPORT_NUMBER_MAX];
+
+	fprintf(out, "  %u file%s, %s first", o->files, o->files == 1 ? "" : "s", o->file[0]);
+	if (o->loop == UINT64_MAX)
+		fputs(", again and again\n  at ", out);
+	else
+		fprintf(out, ", %" PRIu64 " time%s\n  at ", o->loop, o->loop == 1 ? "" : "s");
+	if (o->topspeed)
+		fputs("top speed\n", out);
+	else if (o->pps.den)
+		fprintf(out, "%s packets/s\n", report_number(text, rate_number(o->pps)));
+	else if (o->bps.den || o->bps_l1.den)
+		fprintf(out, "%s bits/s\n",
+			report_number(text, rate_number(o->bps.den ? o->bps : o->bps_l1)));
+	else
+		fprintf(out, "%s times the recording's speed\n",
+			report_number(text, rate_number(o->speed)));
+}
+
 void plan_stream_put(FILE *out, const struct config *config, const struct config_traffic *t)
 {
 	char text[REPORT_NUMBER_MAX];
 	struct blast_plan plan;
 
+	if (t->kind == REPLAY) {
+		replay_put(out, &t->replay);
+		return;
+	}
 	if (t->kind == UDP_SINK) {
 		fprintf(out, "  counts UDP to %s%s\n",
 			t->servers.ranges ? "its servers' addresses" : "any address",
@@ -90,7 +115,7 @@ void plan_stream_walk(struct sink *s, const struct config *config, const struct 
 {
 	struct blast_plan plan;
 
-	if (t->kind == UDP_SINK)
+	if (t->kind != UDP_BLAST)
 		return;
 	blast_plan(&plan, config, t);
 	sink_real(s, "flows", plan.flows);

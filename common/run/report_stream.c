@@ -8,6 +8,8 @@
  * port than the blast (on its own port a sink hears the far end). */
 #include "report_stream.h"
 
+#include "report_replay.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +65,12 @@ void streams_add(struct result *r, struct stream_stats *const *streams)
 		to->foreign += from->foreign;
 		to->corrupt += from->corrupt;
 		hist_merge(&to->lateness, &from->lateness);
+		for (unsigned n = 0; n < SKIPPED_COUNT; n++)
+			to->skipped[n] += from->skipped[n];
+		if (from->elapsed > to->elapsed) {
+			to->elapsed = from->elapsed;
+			to->planned = from->planned;
+		}
 		for (unsigned n = 0; n < from->lanes; n++) {
 			struct stream_lane *lane =
 				lane_of(&r->blast[r->config->traffics], from->lane[n].name);
@@ -147,7 +155,7 @@ bool streams_limited(const struct config *config)
 
 		if (!traffic_is_client(t->kind))
 			continue;
-		if (t->kind != UDP_BLAST || !(t->blast.packets || t->blast.bytes))
+		if (!traffic_is_limited(t))
 			return false;
 		any = true;
 	}
@@ -157,7 +165,7 @@ bool streams_limited(const struct config *config)
 bool streams_sent(const struct config *config, struct stream_stats *const *streams)
 {
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (streams[i] && config->traffic[i].kind == UDP_BLAST &&
+		if (streams[i] && traffic_is_limited(&config->traffic[i]) &&
 		    !__atomic_load_n(&streams[i]->all_sent, __ATOMIC_RELAXED))
 			return false;
 	return true;
@@ -175,6 +183,10 @@ void report_walk_stateless(struct sink *s, const struct result *r, unsigned i)
 	const struct tally *tally = &r->traffic[i].level.connection;
 	struct report_achieved achieved;
 
+	if (traffic->kind == REPLAY) {
+		report_walk_replay(s, r, i);
+		return;
+	}
 	report_achieved(r, i, &achieved);
 	if (traffic->kind == UDP_BLAST) {
 		sink_begin_flat(s, "target", SINK_OBJECT);

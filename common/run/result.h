@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "../../pcap/player.h"
 #include "../base/counter.h"
 #include "../base/stats.h"
 #include "../base/stream.h"
@@ -58,6 +59,13 @@ struct capture_result {
 	const char *error; /* what went wrong first; NULL: nothing */
 };
 
+/* What a replay's recording is. */
+struct replay_result {
+	struct player_counts loop;            /* of one loop */
+	const char *problem[READER_PROBLEMS]; /* names of those met */
+	const char *incomplete; /* why it cannot be sent as it is; NULL: it can, or may not */
+};
+
 struct result {
 	const struct config *config;
 	int64_t started;              /* Unix time, s */
@@ -78,6 +86,7 @@ struct result {
 	unsigned workers;
 	const struct capture_result *capture; /* per file */
 	unsigned captures;
+	const struct replay_result *replay; /* per config->traffic[]; NULL: none */
 	uint64_t connections_bytes, connections_peak, mbufs_bytes, total_bytes;
 	double bytes_per_connection; /* connections_bytes at the peak / open then */
 };

@@ -26,6 +26,7 @@
 
 #include "capture.h"
 #include "measure.h"
+#include "player_set.h"
 #include "report_stream.h"
 #include "signal.h"
 #include "watch.h"
@@ -44,6 +45,7 @@ struct run {
 	struct port *ports;
 	struct crew crew;
 	struct capture *capture; /* NULL: nothing is captured */
+	struct player_set players;
 	struct result result;
 	struct screen screen;
 	struct snapshot zero; /* before the first interval */
@@ -373,6 +375,7 @@ static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
 	if (measure_open(&r->result, &r->crew, err))
 		return -1;
 	r->result.started = time(NULL);
+	r->result.replay = r->players.result;
 	failed = run_load(r, err);
 	crew_join(&r->crew);
 	result_fill(r);
@@ -394,12 +397,13 @@ static int run_ports(struct run *r, enum exit_code *exit, struct err *err)
 		r->has_client |= port_has_client(r->config, i);
 	r->limited = streams_limited(r->config);
 	clock_calibrate(&r->clock);
-	if (crew_open(&r->crew, r->config, r->ports, &r->clock, r->options->engine, err))
+	if (crew_open(&r->crew, r->config, r->ports, &r->clock, &r->players, r->options->engine,
+		      err))
 		return -1;
 	failed = r->capture &&
 		 capture_start(r->capture, r->crew.worker, r->crew.workers, &r->clock, err);
 	if (!failed)
-		failed = run_crew(r, exit, err);
+		failed = player_set_start(&r->players, err) || run_crew(r, exit, err) ? -1 : 0;
 	crew_close(&r->crew);
 	return failed;
 }
@@ -434,7 +438,9 @@ int run(const struct config *config, const struct run_options *options, enum exi
 	if (report_is_stdout(&r) && capture_is_stdout(config))
 		return err_set(err, EXIT_USAGE,
 			       "the report and a capture file cannot both be standard output");
-	if (capture_open(&r.capture, config, err) || signal_open(err)) {
+	if (player_set_open(&r.players, config, false, err) ||
+	    capture_open(&r.capture, config, err) || signal_open(err)) {
+		player_set_close(&r.players);
 		capture_close(r.capture);
 		return -1;
 	}
@@ -445,6 +451,7 @@ int run(const struct config *config, const struct run_options *options, enum exi
 		}
 		eal_stop();
 	}
+	player_set_close(&r.players);
 	free(r.zero.traffic);
 	watch_close(&r.watch);
 	capture_close(r.capture);

@@ -1,6 +1,7 @@
 /* Blasts, sinks and streams in the summary. */
 #include "screen_stream.h"
 
+#include "report_replay.h"
 #include "report_stream.h"
 
 static void put_count(FILE *out, const char *name, uint64_t count)
@@ -19,6 +20,10 @@ void screen_stateless(FILE *out, const struct result *r, unsigned i)
 	char counts[REPORT_COUNTS_MAX];
 	bool blast = traffic->kind == UDP_BLAST;
 
+	if (traffic->kind == REPLAY) {
+		screen_replay(out, r, i);
+		return;
+	}
 	report_achieved(r, i, &achieved);
 	fputs("  achieved    ", out);
 	screen_rate(out, "", "pps", achieved.pps, blast ? traffic->load.pps : none);

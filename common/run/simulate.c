@@ -178,6 +178,7 @@ static int load(struct simulation *s, uint64_t *now)
 	s->end = config->ramp + config->duration;
 	s->limited = streams_limited(config);
 	s->next = config->report_interval;
+	r->replay = s->net.players.result;
 	simulated_start(&s->net);
 	if (pass(s, config->ramp, now))
 		return -1;

@@ -43,7 +43,8 @@ static int stats_make(struct simulated_net *net, unsigned port, struct arena *ar
 
 	p->stats = arena_take(arena, config->traffics * sizeof(*p->stats));
 	p->streams = arena_take(arena, config->traffics * sizeof(*p->streams));
-	for (unsigned i = 0; p->stats && p->streams && i < config->traffics; i++) {
+	p->tapes = arena_take(arena, config->traffics * sizeof(*p->tapes));
+	for (unsigned i = 0; p->stats && p->streams && p->tapes && i < config->traffics; i++) {
 		const struct config_traffic *traffic = &config->traffic[i];
 
 		if (traffic->port != port)
@@ -56,7 +57,7 @@ static int stats_make(struct simulated_net *net, unsigned port, struct arena *ar
 		if (!p->stats[i] || (traffic_is_stateless(traffic->kind) && !p->streams[i]))
 			return -1;
 	}
-	return p->stats && p->streams ? 0 : -1;
+	return p->stats && p->streams && p->tapes ? 0 : -1;
 }
 
 static int engines_make(struct simulated_net *net, unsigned port, const struct crew_engine *engine,
@@ -70,13 +71,15 @@ static int engines_make(struct simulated_net *net, unsigned port, const struct c
 					  .nexthop = &p->nexthop,
 					  .counters = &p->counters,
 					  .stats = p->stats};
-	struct stateless_setup stateless = {.config = net->config,
-					    .port = port,
-					    .workers = 1,
-					    .nexthop = &p->nexthop,
-					    .counters = &p->counters,
-					    .stats = p->stats,
-					    .streams = p->streams};
+	struct stateless_setup stateless = {
+		.config = net->config,
+		.port = port,
+		.workers = 1,
+		.nexthop = &p->nexthop,
+		.counters = &p->counters,
+		.stats = p->stats,
+		.streams = p->streams,
+		.tapes = player_set_tapes(&net->players, port, 0, p->tapes)};
 
 	mac_of(port, stateful.mac);
 	mac_of(port, stateless.mac);
@@ -291,12 +294,15 @@ int simulated_open(struct simulated_net *net, const struct config *config,
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
 	}
 	memset(net->port, 0, size);
+	failed = player_set_open(&net->players, config, true, err);
 	for (unsigned i = 0; i < config->ports && !failed; i++)
 		failed = port_make(net, i, engine, err);
 	if (!failed)
 		failed = cables_make(net, err);
 	if (!failed && pcap)
 		failed = pcap_open(net, pcap, err);
+	if (!failed)
+		failed = player_set_start(&net->players, err);
 	if (failed)
 		simulated_close(net, &ignored);
 	return failed;
@@ -318,6 +324,7 @@ int simulated_close(struct simulated_net *net, struct err *err)
 	}
 	if (net->pcap)
 		failed = writer_close(net->pcap, NULL, err);
+	player_set_close(&net->players);
 	free(net->port);
 	free(net->cable);
 	return failed;

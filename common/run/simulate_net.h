@@ -4,6 +4,7 @@
 
 #include "../base/sim.h"
 #include "crew.h"
+#include "player_set.h"
 #include "result.h"
 
 struct simulated_port {
@@ -14,6 +15,7 @@ struct simulated_port {
 	struct memory_arena arena;
 	struct traffic_stats **stats;  /* per config->traffic[]; NULL: not of this port */
 	struct stream_stats **streams; /* the same, for stateless traffic */
+	struct tape **tapes;           /* the same, for replays */
 	bool has_client;
 };
 
@@ -23,6 +25,7 @@ struct simulated_net {
 	struct simulated_port *port; /* per config->port[] */
 	struct sim *cable;
 	unsigned cables;
+	struct player_set players; /* of replays */
 	struct writer *pcap;
 };
 

@@ -10,10 +10,12 @@
  *     responses, one on skErr or traffic.X.succeeded about all.
  *
  * Limits, of the generator: more than 0.1 % of the wanted load was not offered (late, tx_full,
- * no_conn; no_tuple when nothing failed, for failed connections hold their tuples), of the packets
- * sent was given up, or of those received was lost in the port; a numeric target was missed by 1 %
- * while a worker was busy more than 95 % of the time; or a client offered nothing. A load with
- * "max" in it asks for as much as there is: of these only `late` counts.
+ * no_conn; no_tuple when nothing failed, for failed connections hold their tuples), a recording
+ * could not be read to its end or holds what is no Ethernet, a replay took more than 1 % longer
+ * than it should have, of the packets sent was given up, or of those received was lost in the port;
+ * a numeric target was missed by 1 % while a worker was busy more than 95 % of the time; or a
+ * client offered nothing. A load with "max" in it asks for as much as there is: of these only
+ * `late` counts.
  *
  * Which decides, when there are both? fail, if a criterion with `max` or on a metric that does not
  * exist is not met, or if more than 1 % of a client's connections or requests failed: no overload
@@ -32,6 +34,7 @@
 
 #define BUSY_PERCENT 95
 #define TARGET_SHARE 0.99
+#define STRETCH_NS   1e7
 
 struct list {
 	char **text;
@@ -161,6 +164,32 @@ static void limit_nothing(struct judge *j, const struct config_traffic *traffic,
 	list_add(&j->limits, "%s: no %.*s was offered%s%s", traffic->name,
 		 (int)strlen(launch_noun(traffic, false)) - 1, launch_noun(traffic, false),
 		 *counts ? ", of those wanted: " : "", counts);
+}
+
+/* A recording of which not all can be sent. */
+static void limit_recording(struct judge *j, unsigned i)
+{
+	const char *why = j->r->replay ? j->r->replay[i].incomplete : NULL;
+
+	if (why)
+		list_add(&j->limits, "%s: not the whole recording was sent: %s",
+			 j->r->config->traffic[i].name, why);
+}
+
+/* A replay leaves nothing out when it falls behind: it takes longer, and is not what was recorded.
+ */
+static void limit_stretched(struct judge *j, unsigned i)
+{
+	const struct stream_stats *stats = j->r->blast ? &j->r->blast[i] : NULL;
+	const struct config_traffic *traffic = &j->r->config->traffic[i];
+
+	if (!stats || traffic->kind != REPLAY || traffic->replay.topspeed ||
+	    (double)stats->elapsed * TARGET_SHARE < (double)stats->planned + STRETCH_NS)
+		return;
+	list_add(
+		&j->limits,
+		"%s: it took %.3f s instead of %.3f s: give the port more cores, or play it slower",
+		traffic->name, (double)stats->elapsed / 1e9, (double)stats->planned / 1e9);
 }
 
 static const struct worker_result *busiest_worker(const struct result *r)
@@ -411,6 +440,8 @@ static void judge_all(struct judge *j)
 
 		if (!traffic_is_client(traffic->kind))
 			continue;
+		limit_recording(j, i);
+		limit_stretched(j, i);
 		fault_traffic(j, i);
 		limit_nothing(j, traffic, &level->connection);
 		limit_launches(j, traffic, &level->connection, false);

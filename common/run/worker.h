@@ -92,6 +92,7 @@ struct worker {
 	uint16_t core;                 /* as the configuration has it */
 	struct traffic_stats **stats;  /* per config->traffic[]; NULL: not of this port */
 	struct stream_stats **streams; /* the same, for stateless traffic */
+	struct tape **tapes;           /* the same, for replays */
 	struct rx_burst udp;           /* sorted out of a mixed burst */
 	struct rx_burst passed;        /* UDP of no socket, for the stateless engine */
 };

@@ -54,8 +54,8 @@ size_t worker_bytes(const struct config *config, unsigned port)
 	bytes += config->traffics *
 		 (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
 		  sizeof(struct ip_pool *) + sizeof(struct traffic_stats *) +
-		  sizeof(struct stream_stats *) + 2 * sizeof(struct traffic_level));
-	return bytes + (2 * config->traffics + 9) * 64; /* every piece begins a cache line */
+		  sizeof(struct stream_stats *) + sizeof(struct tape *) + 2 * sizeof(struct traffic_level));
+	return bytes + (2 * config->traffics + 10) * 64; /* every piece begins a cache line */
 }
 
 static int neighbor_targets(struct worker *w, uint64_t first_ask)
@@ -134,9 +134,10 @@ static int stats_open(struct worker *w, struct arena *arena)
 
 	w->stats = arena_take(arena, traffics * sizeof(*w->stats));
 	w->streams = arena_take(arena, traffics * sizeof(*w->streams));
+	w->tapes = arena_take(arena, traffics * sizeof(*w->tapes));
 	w->begin.traffic = arena_take(arena, traffics * sizeof(*w->begin.traffic));
 	w->end.traffic = arena_take(arena, traffics * sizeof(*w->end.traffic));
-	if (!w->stats || !w->streams || !w->begin.traffic || !w->end.traffic)
+	if (!w->stats || !w->streams || !w->tapes || !w->begin.traffic || !w->end.traffic)
 		return -1;
 	for (unsigned i = 0; i < traffics; i++) {
 		const struct config_traffic *traffic = &w->config->traffic[i];

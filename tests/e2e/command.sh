@@ -6,7 +6,7 @@
 case_is "help and version go to standard output"
 onager_exits 0 --version
 says cmd.out '^onager [0-9]+\.[0-9]+\.[0-9]+'
-for command in "" run simulate check convert devices schema help; do
+for command in "" run simulate replay check convert devices schema help; do
 	# shellcheck disable=SC2086
 	onager_exits 0 help $command
 	says cmd.out "onager ${command:-run}"

@@ -1,0 +1,21 @@
+/* When packets of a recording are due. */
+#ifndef PCAP_PLAYER_CLOCK_H
+#define PCAP_PLAYER_CLOCK_H
+
+#include "player_pass.h"
+
+/* A file begins whose first packet is of this time. */
+void clock_file(struct pass_clock *, uint64_t first_ns);
+
+/* The next packet of the file, sent or left out, is due then. */
+uint64_t clock_due(struct pass_clock *, uint64_t time_ns, struct player_counts *);
+
+/* It is sent, with so many bytes without FCS. */
+void clock_sent(struct pass_clock *, uint32_t length);
+
+void clock_file_end(struct pass_clock *);
+
+/* After the last file: how long the loop is, length + part / parts ns. */
+void clock_length(const struct pass_clock *, uint64_t *length, uint64_t *part, uint64_t *parts);
+
+#endif
