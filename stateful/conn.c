@@ -36,13 +36,16 @@ uint8_t conn_mss_index(struct stateful *s, uint16_t mss)
 	return (uint8_t)best;
 }
 
-struct conn *conn_open(struct stateful *s, struct entry *e, uint32_t hash, const struct tuple *t)
+struct conn *conn_open(struct stateful *s, struct entry *e, uint32_t hash, const struct tuple *t,
+		       const struct ip6_pair *pair)
 {
 	struct traffic_level *level = &e->stats->level;
 	struct conn *c = table_add(&s->table, hash, t);
 
 	if (!c)
 		return NULL;
+	if (pair)
+		s->table.peer6[table_number(&s->table, c)] = pair->peer;
 	c->entry = e->number;
 	c->snd_nxt = conn_isn(s, t);
 	c->time = s->time;

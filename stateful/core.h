@@ -42,7 +42,8 @@ enum timer_kind { TIMER_RTX, TIMER_APP, TIMER_SIDE };
 
 /* One traffic entry of this worker. */
 struct entry {
-	/* headers of every segment: Ethernet, IPv4, TCP, with the constant fields filled in */
+	/* headers of every segment: Ethernet, IPv4, TCP, with the constant fields filled in; or
+	 * Ethernet and IPv6 */
 	_Alignas(64) uint8_t header[TEMPLATE_MAX];
 	uint32_t ip_sum;       /* of the constant fields of the IPv4 header */
 	uint16_t window;       /* as it stands in a segment once scaling is agreed on */
@@ -53,9 +54,14 @@ struct entry {
 	bool scale_offered;
 	bool extended;  /* time stamps or ECN are asked for (client), or agreed to (server) */
 	uint8_t number; /* of this entry in the engine */
+	/* A traffic entry with both families is two entries here, side by side. They share its
+	 * load as two workers would: connections alternate, exactly. */
+	uint8_t family;
+	uint8_t part, parts;
 	/* the first range of our addresses and of our ports: nearly always the only one */
 	uint32_t local_first, local_count;
 	uint16_t port_first, port_last;
+	uint32_t local6_number; /* IPv6: of our first address, among all of the engine */
 	struct message message[VARIANT_COUNT];
 	struct http_memo memo; /* of what this entry receives */
 	uint32_t simple_max;   /* longest message an ordinary exchange sends */
@@ -75,6 +81,7 @@ struct entry {
 	uint64_t connecting;      /* of these, in the handshake */
 	uint64_t waiting;         /* requests awaiting their response */
 	uint64_t bits_lost;       /* of a bps load: given up in catching up */
+	uint64_t turns;           /* requests of a bps load */
 	enum not_offered blocked; /* why the last launch was not possible */
 	uint32_t churn_at;        /* record the search for the oldest goes on at */
 	uint32_t *idle;           /* paced: ring of idle connections */
@@ -101,13 +108,16 @@ struct stateful {
 	uint64_t now;
 	uint32_t time; /* now as conn.time */
 	uint8_t l2_len;
+	bool ip6;          /* the port speaks IPv6 */
+	u128 local6_first; /* the first range of own IPv6 addresses, numbers 0 and on */
+	uint32_t local6_count;
 	bool offload;               /* checksums are left to the port */
 	bool clocked;               /* the wheel has been given its first time */
 	bool started, launched_all; /* the load has begun; nothing more will be launched */
 	bool draining, aborting;
 	bool partial;                /* received checksums may be partial */
 	bool udp_client, udp_server; /* there are such entries */
-	struct entry *tcp;           /* the first entry of TCP, or NULL */
+	struct entry *tcp, *tcp6;    /* the first entry of TCP over IPv4, over IPv6, or NULL */
 	uint16_t worker, workers;
 	uint16_t mss_count;
 	uint8_t mss_latest;
@@ -138,6 +148,7 @@ struct segment {
 	struct rx_burst *rx;
 	unsigned index;
 	struct tuple tuple;
+	const struct ip6_pair *ip6; /* NULL: IPv4 */
 	uint32_t seq, ack;
 	uint32_t wnd; /* as it stands in the header; scaled once the connection is known */
 	uint32_t len; /* of the payload from seq on */
@@ -156,6 +167,30 @@ static inline struct entry *conn_entry(const struct stateful *s, const struct co
 	return &s->entry[c->entry];
 }
 
+/* ip6.c: own IPv6 addresses are numbered through all entries in their order; an address that
+ * several entries have bears the first of its numbers. */
+#define IP6_FOREIGN UINT32_MAX /* it is none of them */
+uint32_t ip6_number_search(const struct stateful *, u128 local);
+u128 ip6_address_search(const struct stateful *, uint32_t number);
+
+static inline u128 ip6_swap(u128 ip)
+{
+	return __builtin_bswap128(ip);
+}
+
+static inline uint32_t ip6_number(const struct stateful *s, u128 local)
+{
+	u128 place = ip6_swap(local) - s->local6_first;
+
+	return likely(place < s->local6_count) ? (uint32_t)place : ip6_number_search(s, local);
+}
+
+static inline u128 ip6_address(const struct stateful *s, uint32_t number)
+{
+	return likely(number < s->local6_count) ? ip6_swap(s->local6_first + number)
+						: ip6_address_search(s, number);
+}
+
 static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
 {
 	return seg->rx->pkt[seg->index];
@@ -168,6 +203,20 @@ static inline struct tuple tuple_received(const struct rx_burst *rx, unsigned i)
 	struct tuple t;
 
 	memcpy(&t.peer_be, data + rx->view[i].l3 + 12, sizeof(uint64_t));
+	memcpy(&t.peer_port_be, data + rx->view[i].l4, sizeof(uint32_t));
+	return t;
+}
+
+/* The same of an IPv6 packet, with its addresses. */
+static inline struct tuple tuple_received6(const struct stateful *s, const struct rx_burst *rx,
+					   unsigned i, struct ip6_pair *pair)
+{
+	const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
+	struct tuple t;
+
+	memcpy(pair, data + rx->view[i].l3 + 8, sizeof(*pair));
+	t.peer_be = ip6_digest(pair->peer);
+	t.local_be = ip6_number(s, pair->local);
 	memcpy(&t.peer_port_be, data + rx->view[i].l4, sizeof(uint32_t));
 	return t;
 }
@@ -302,7 +351,8 @@ bool output_segment(struct stateful *, struct conn *, struct segment *seg, uint8
 void output_stateless(struct stateful *, struct entry *, const struct segment *seg);
 
 /* conn.c: a connection's life, common to both sides. */
-struct conn *conn_open(struct stateful *, struct entry *, uint32_t hash, const struct tuple *);
+struct conn *conn_open(struct stateful *, struct entry *, uint32_t hash, const struct tuple *,
+		       const struct ip6_pair *);
 void conn_established(struct stateful *, struct conn *);
 /* It is over: tallied as failed by `c->note` (client) or `failed` (-1: succeeded), and its record
  * is free. */
@@ -457,8 +507,12 @@ void udp_close(struct stateful *, struct conn *, bool now);
 
 /* input.c, expiry.c */
 void input_burst(struct stateful *, struct rx_burst *);
-/* The entry of TCP or UDP that owns a tuple's local address and port, or NULL. */
-struct entry *entry_of(struct stateful *, const struct tuple *, bool client, bool udp);
+/* The entry of TCP or UDP that owns a tuple's local address and port, or NULL; ip6: the addresses,
+ * if it is IPv6. */
+struct entry *entry_of(struct stateful *, const struct tuple *, const struct ip6_pair *ip6,
+		       bool client, bool udp);
+/* Does the entry serve this peer? Yes, if it has no `clients`. */
+bool entry_serves(const struct entry *, const struct tuple *, const struct ip6_pair *ip6);
 void expiry_poll(struct stateful *);
 /* Have the wheel remind of a retransmission or time-out, not later than in `delay`. */
 void expiry_remind(struct stateful *, struct conn *, uint64_t delay);

@@ -28,10 +28,22 @@ void stateful_describe(const struct engine *engine, const struct rte_mbuf *m,
 		rte_pktmbuf_mtod_offset(m, const struct rte_ipv4_hdr *, view->l3);
 	const struct rte_tcp_hdr *tcp =
 		rte_pktmbuf_mtod_offset(m, const struct rte_tcp_hdr *, view->l4);
-	struct tuple tuple = {ip->dst_addr, ip->src_addr, tcp->dst_port, tcp->src_port};
-	uint32_t number = table_find(&s->table, table_hash(&tuple), &tuple);
+	struct tuple tuple = {.peer_be = ip->src_addr,
+			      .local_be = ip->dst_addr,
+			      .peer_port_be = tcp->src_port,
+			      .local_port_be = tcp->dst_port};
+	struct ip6_pair pair;
 	const struct conn *c;
+	uint32_t number;
 
+	if (view->family == 6) {
+		memcpy(&pair, (const uint8_t *)ip + 8, sizeof(pair));
+		tuple.peer_be = ip6_digest(pair.peer);
+		tuple.local_be = ip6_number(s, pair.local);
+		number = table_find6(&s->table, table_hash(&tuple), &tuple, pair.peer);
+	} else {
+		number = table_find(&s->table, table_hash(&tuple), &tuple);
+	}
 	if (number == TABLE_NONE) {
 		snprintf(text, size, "no connection");
 		return;

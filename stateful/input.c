@@ -12,7 +12,17 @@
 
 #include <string.h>
 
-static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsigned i)
+#define always_inline static inline __attribute__((always_inline))
+
+/* Of a packet in a burst that has IPv6. */
+struct flow {
+	struct tuple tuple;
+	struct ip6_pair ip6;
+};
+
+/* flow: what was read of it already, in a burst with IPv6; else NULL. */
+always_inline void segment_read(struct segment *seg, struct rx_burst *rx, unsigned i,
+				const struct flow *flow)
 {
 	const struct view *view = &rx->view[i];
 	const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
@@ -20,7 +30,8 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 
 	seg->rx = rx;
 	seg->index = i;
-	seg->tuple = tuple_received(rx, i);
+	seg->tuple = flow ? flow->tuple : tuple_received(rx, i);
+	seg->ip6 = flow && view->family == 6 ? &flow->ip6 : NULL;
 	seg->seq = ntohl(tcp->sent_seq);
 	seg->ack = ntohl(tcp->recv_ack);
 	seg->wnd = ntohs(tcp->rx_win);
@@ -30,6 +41,9 @@ static inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 	seg->flags = tcp->tcp_flags;
 	seg->ack_now = ACK_NONE;
 }
+
+#define MSS_DEFAULT4 536 /* RFC 9293 section 3.7.1 */
+#define MSS_DEFAULT6 1220
 
 struct options {
 	uint16_t mss;
@@ -44,7 +58,8 @@ static bool options_walk(const struct segment *seg, struct options *options)
 	struct option_walk walk = options_of(seg);
 	const uint8_t *option;
 
-	*options = (struct options){.mss = 536, .scale = CONN_NO_SCALE};
+	*options = (struct options){.mss = seg->ip6 ? MSS_DEFAULT6 : MSS_DEFAULT4,
+				    .scale = CONN_NO_SCALE};
 	while ((option = option_next(&walk))) {
 		if (option[0] == TCP_OPTION_MSS && option[1] == 4)
 			options->mss = (uint16_t)(option[2] << 8 | option[3]);
@@ -101,12 +116,16 @@ static void conn_take_options(struct stateful *s, struct entry *e, struct conn *
 	c->rcv_nxt = seg->seq + 1;
 }
 
-static bool address_is_local(const struct entry *e, uint32_t address)
+static bool address_is_local(const struct entry *e, const struct tuple *tuple,
+			     const struct ip6_pair *ip6)
 {
-	const struct ip_pool *pool = e->client ? &e->config->clients : &e->config->servers;
+	const struct ip_pool *pool = traffic_own(e->config, e->family);
+	uint32_t address = ntohl(tuple->local_be);
 
-	return address - e->local_first < e->local_count ||
-	       (pool->ranges > 1 && ip_pool_contains(pool, address));
+	if (ip6)
+		return e->family == 6 && ip_pool_contains(pool, ip6_swap(ip6->local));
+	return e->family == 4 && (address - e->local_first < e->local_count ||
+				  (pool->ranges > 1 && ip_pool_contains(pool, address)));
 }
 
 static bool port_is_local(const struct entry *e, uint16_t port)
@@ -118,46 +137,62 @@ static bool port_is_local(const struct entry *e, uint16_t port)
 	       (pool->ranges > 1 && port_pool_contains(pool, port));
 }
 
-static bool address_is_own(const struct stateful *s, uint32_t address)
+static bool address_is_own(const struct stateful *s, const struct segment *seg)
 {
+	u128 address = seg->ip6 ? ip6_swap(seg->ip6->local) : ntohl(seg->tuple.local_be);
+
 	for (unsigned i = 0; i < s->port->addresses; i++)
-		if (s->port->address[i].address == address)
+		if (s->port->address[i].family == (seg->ip6 ? 6 : 4) &&
+		    s->port->address[i].address == address)
 			return true;
 	for (unsigned i = 0; i < s->entries; i++)
-		if (address_is_local(&s->entry[i], address))
+		if (address_is_local(&s->entry[i], &seg->tuple, seg->ip6))
 			return true;
 	return false;
 }
 
-struct entry *entry_of(struct stateful *s, const struct tuple *tuple, bool client, bool udp)
+struct entry *entry_of(struct stateful *s, const struct tuple *tuple, const struct ip6_pair *ip6,
+		       bool client, bool udp)
 {
-	uint32_t address = ntohl(tuple->local_be);
 	uint16_t port = ntohs(tuple->local_port_be);
 
 	for (unsigned i = 0; i < s->entries; i++) {
 		struct entry *e = &s->entry[i];
 
-		if (e->client == client && e->udp == udp && address_is_local(e, address) &&
+		if (e->client == client && e->udp == udp && address_is_local(e, tuple, ip6) &&
 		    port_is_local(e, port))
 			return e;
 	}
 	return NULL;
 }
 
+/* Multicast is nobody's address (RFC 1122 section 4.2.3.10, RFC 4291 section 2.7), and IPv4's would
+ * look like a digest. */
+bool entry_serves(const struct entry *e, const struct tuple *tuple, const struct ip6_pair *ip6)
+{
+	u128 peer = ip6 ? ip6_swap(ip6->peer) : ntohl(tuple->peer_be);
+
+	if (ip6 ? peer >> 120 == 0xff : peer >> 29 == 7)
+		return false;
+	return !(e->config->clients.ranges || e->config->clients6.ranges) ||
+	       ip_pool_contains(traffic_far(e->config, e->family), peer);
+}
+
 /* A segment for no connection: RST, unless it is one itself (RFC 9293 section 3.10.7.1). */
 static void input_stray(struct stateful *s, struct segment *seg)
 {
-	struct entry *e = entry_of(s, &seg->tuple, true, false);
+	struct entry *e = entry_of(s, &seg->tuple, seg->ip6, true, false);
 
 	if (!e)
-		e = entry_of(s, &seg->tuple, false, false);
+		e = entry_of(s, &seg->tuple, seg->ip6, false, false);
 	if (e)
 		segment_refuse(seg, DROP_TCP_NO_CONN);
-	else if (address_is_own(s, ntohl(seg->tuple.local_be)))
+	else if (address_is_own(s, seg))
 		segment_refuse(seg, DROP_TCP_NO_PORT);
 	else
 		segment_refuse(seg, DROP_IP_NOT_MINE);
-	e = e ? e : s->tcp;
+	if (!e)
+		e = seg->ip6 ? s->tcp6 : s->tcp;
 	if (e && !(seg->flags & TCP_RST) && seg->rx->reason[seg->index] != DROP_IP_NOT_MINE)
 		output_stateless(s, e, seg);
 }
@@ -174,10 +209,21 @@ static bool listen_is_over(const struct stateful *s)
 	return true;
 }
 
+static void peer_learn(struct stateful *s, const struct segment *seg)
+{
+	const uint8_t *mac = rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
+				     ->src_addr.addr_bytes;
+
+	if (seg->ip6 && !s->nexthop->has_gateway6)
+		nexthop_learn6(s->nexthop, ip6_swap(seg->ip6->peer), mac);
+	else if (!seg->ip6 && !s->nexthop->has_gateway)
+		nexthop_learn(s->nexthop, seg->tuple.peer_be, mac);
+}
+
 /* LISTEN */
 static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 {
-	struct entry *e = entry_of(s, &seg->tuple, false, false);
+	struct entry *e = entry_of(s, &seg->tuple, seg->ip6, false, false);
 	struct options options;
 	struct conn *c;
 
@@ -185,8 +231,7 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		input_stray(s, seg);
 		return;
 	}
-	if (e->config->clients.ranges &&
-	    !ip_pool_contains(&e->config->clients, ntohl(seg->tuple.peer_be))) {
+	if (!entry_serves(e, &seg->tuple, seg->ip6)) {
 		segment_refuse(seg, DROP_TCP_CLIENT);
 		return;
 	}
@@ -194,16 +239,13 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		segment_refuse(seg, DROP_TCP_BAD);
 		return;
 	}
-	c = conn_open(s, e, hash, &seg->tuple);
+	c = conn_open(s, e, hash, &seg->tuple, seg->ip6);
 	if (!c) {
 		segment_refuse(seg, DROP_TCP_TABLE_FULL);
 		return;
 	}
 	conn_take_options(s, e, c, seg, &options);
-	if (!s->nexthop->has_gateway)
-		nexthop_learn(s->nexthop, seg->tuple.peer_be,
-			      rte_pktmbuf_mtod(segment_mbuf(seg), const struct rte_ether_hdr *)
-				      ->src_addr.addr_bytes);
+	peer_learn(s, seg);
 	c->state = SYN_RECEIVED;
 	c->requests = e->requests;
 	e->stats->level.bits_rx += (uint64_t)segment_mbuf(seg)->pkt_len * 8;
@@ -279,14 +321,18 @@ static bool ack_waits(struct stateful *s, struct conn *c, struct segment *seg)
 	return seg->ack_now == ACK_NONE;
 }
 
-static inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
-				 uint32_t guess)
+/* ip6: it may be IPv6. */
+always_inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
+				 uint32_t guess, bool ip6)
 {
 	struct conn *c = guess == TABLE_NONE ? NULL : &s->table.conn[guess];
 	struct entry *e;
 
-	if (unlikely(!c || c->state == CLOSED || !tuple_equal(&c->tuple, &seg->tuple))) {
-		uint32_t number = table_find(&s->table, hash, &seg->tuple);
+	ip6 = ip6 && seg->ip6;
+	if (unlikely(!c || c->state == CLOSED || !tuple_equal(&c->tuple, &seg->tuple) ||
+		     (ip6 && s->table.peer6[guess] != seg->ip6->peer))) {
+		uint32_t number = ip6 ? table_find6(&s->table, hash, &seg->tuple, seg->ip6->peer)
+				      : table_find(&s->table, hash, &seg->tuple);
 
 		if (number == TABLE_NONE) {
 			input_listen(s, seg, hash);
@@ -311,16 +357,20 @@ static inline void input_segment(struct stateful *s, struct segment *seg, uint32
 }
 
 /* Stage 1: the hash of each segment's tuple, and its index line on the way into the cache. */
-static inline void burst_hash(struct stateful *s, const struct rx_burst *rx, uint32_t *hash,
-			      uint32_t *bucket)
+always_inline void burst_hash(struct stateful *s, const struct rx_burst *rx, uint32_t *hash,
+			      uint32_t *bucket, struct flow *flow)
 {
 	uint64_t syn = 0, fin = 0, rst = 0;
 
 	for (unsigned i = 0; i < rx->count; i++) {
 		const uint8_t *data = rte_pktmbuf_mtod(rx->pkt[i], const uint8_t *);
 		uint8_t flags = data[rx->view[i].l4 + offsetof(struct rte_tcp_hdr, tcp_flags)];
-		struct tuple tuple = tuple_received(rx, i);
+		struct tuple tuple = flow && rx->view[i].family == 6
+					     ? tuple_received6(s, rx, i, &flow[i].ip6)
+					     : tuple_received(rx, i);
 
+		if (flow)
+			flow[i].tuple = tuple;
 		hash[i] = table_hash(&tuple);
 		bucket[i] = table_prefetch_index(&s->table, hash[i]);
 		fin += flags & TCP_FIN;
@@ -332,16 +382,39 @@ static inline void burst_hash(struct stateful *s, const struct rx_burst *rx, uin
 	s->counters->value[COUNTER_RST_RX] += rst / TCP_RST;
 }
 
-void input_burst(struct stateful *s, struct rx_burst *rx)
+/* flow: room for what is read of each packet; NULL: all of the burst is IPv4. */
+always_inline void input(struct stateful *s, struct rx_burst *rx, struct flow *flow)
 {
 	uint32_t hash[RX_BURST_MAX], bucket[RX_BURST_MAX], guess[RX_BURST_MAX];
 	struct segment seg;
 
-	burst_hash(s, rx, hash, bucket);
-	for (unsigned i = 0; i < rx->count; i++)
-		guess[i] = table_guess(&s->table, hash[i], bucket[i]);
+	burst_hash(s, rx, hash, bucket, flow);
 	for (unsigned i = 0; i < rx->count; i++) {
-		segment_read(&seg, rx, i);
-		input_segment(s, &seg, hash[i], guess[i]);
+		guess[i] = table_guess(&s->table, hash[i], bucket[i]);
+		if (flow && guess[i] != TABLE_NONE)
+			__builtin_prefetch(&s->table.peer6[guess[i]]);
 	}
+	for (unsigned i = 0; i < rx->count; i++) {
+		segment_read(&seg, rx, i, flow ? &flow[i] : NULL);
+		input_segment(s, &seg, hash[i], guess[i], flow != NULL);
+	}
+}
+
+static __attribute__((noinline)) void input_with6(struct stateful *s, struct rx_burst *rx)
+{
+	struct flow flow[RX_BURST_MAX];
+
+	input(s, rx, flow);
+}
+
+void input_burst(struct stateful *s, struct rx_burst *rx)
+{
+	unsigned other = 0;
+
+	for (unsigned i = 0; s->ip6 && i < rx->count; i++)
+		other |= rx->view[i].family ^ 4u;
+	if (likely(!other))
+		input(s, rx, NULL);
+	else
+		input_with6(s, rx);
 }

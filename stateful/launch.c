@@ -35,7 +35,8 @@ static void pace_begin(const struct stateful *s, struct pace *pace, const struct
 {
 	if (!load_is_set(rate) || load_is_max(rate))
 		return;
-	pace_init(pace, rate, s->start, s->ramp, s->end, s->worker, s->workers);
+	pace_init(pace, rate, s->start, s->ramp, s->end, (uint32_t)s->worker * e->parts + e->part,
+		  (uint32_t)s->workers * e->parts);
 	pace->window = e->config->catch_up;
 	pace->keep = CATCH_UP_KEEP;
 }
@@ -56,7 +57,7 @@ void launch_start(struct stateful *s)
 }
 
 /* The next tuple whose replies come to this worker and that is not in use. */
-static bool tuple_next(struct stateful *s, struct entry *e, struct tuple *t, uint32_t *hash)
+static bool tuple_next4(struct stateful *s, struct entry *e, struct tuple *t, uint32_t *hash)
 {
 	for (unsigned i = 0; i < TUPLE_TRIES; i++) {
 		tuple_walk_next(&e->tuples, t);
@@ -65,6 +66,23 @@ static bool tuple_next(struct stateful *s, struct entry *e, struct tuple *t, uin
 			continue;
 		*hash = table_hash(t);
 		if (table_find(&s->table, *hash, t) == TABLE_NONE)
+			return true;
+	}
+	return false;
+}
+
+static bool tuple_next6(struct stateful *s, struct entry *e, struct tuple *t, struct ip6_pair *pair,
+			uint32_t *hash)
+{
+	for (unsigned i = 0; i < TUPLE_TRIES; i++) {
+		tuple_walk_next6(&e->tuples, t, pair);
+		if (steer_owner6(s->steer, (const uint8_t *)pair, t->peer_port_be,
+				 t->local_port_be) != s->worker)
+			continue;
+		t->local_be = ip6_number(s, pair->local);
+		t->peer_be = ip6_digest(pair->peer);
+		*hash = table_hash(t);
+		if (table_find6(&s->table, *hash, t, pair->peer) == TABLE_NONE)
 			return true;
 	}
 	return false;
@@ -79,6 +97,7 @@ static bool blocked(struct entry *e, enum not_offered why)
 static bool launch_one(struct stateful *s, struct entry *e)
 {
 	struct tuple tuple;
+	struct ip6_pair pair;
 	uint32_t hash;
 	struct conn *c;
 
@@ -88,9 +107,10 @@ static bool launch_one(struct stateful *s, struct entry *e)
 		return blocked(e, NOT_OFFERED_NO_CONN);
 	if (s->table.side_live >= s->table.side_high)
 		return blocked(e, NOT_OFFERED_NO_SIDE);
-	if (!tuple_next(s, e, &tuple, &hash))
+	if (e->family == 6 ? !tuple_next6(s, e, &tuple, &pair, &hash)
+			   : !tuple_next4(s, e, &tuple, &hash))
 		return blocked(e, NOT_OFFERED_NO_TUPLE);
-	c = conn_open(s, e, hash, &tuple);
+	c = conn_open(s, e, hash, &tuple, e->family == 6 ? &pair : NULL);
 	if (!c)
 		return blocked(e, NOT_OFFERED_NO_CONN);
 	e->blocked = NOT_OFFERED_LATE;
@@ -234,14 +254,26 @@ static uint64_t bits_due(const struct stateful *s, const struct entry *e)
 	return (uint64_t)(scaled / rate.den / 1000000000u / s->workers);
 }
 
-/* What has moved in the busier direction, and what the requests under way will move. */
+/* What has moved in the busier direction, and what the requests under way will move: of all parts
+ * of the traffic entry, as they have one load and one tally. */
 static uint64_t bits_moved(const struct entry *e)
 {
 	const struct traffic_level *level = &e->stats->level;
+	const struct entry *first = e - e->part;
 	uint64_t moved = RTE_MAX(level->bits_rx, level->bits_tx);
-	uint64_t done = level->request.succeeded;
+	uint64_t done = level->request.succeeded, waiting = first->waiting;
 
-	return moved + e->bits_lost + e->waiting * (done ? moved / done : 10000);
+	if (first->parts == 2)
+		waiting += first[1].waiting;
+	return moved + first->bits_lost + waiting * (done ? moved / done : 10000);
+}
+
+/* Parts take turns. */
+static bool bits_turn(const struct entry *e)
+{
+	const struct entry *other = e->part ? e - 1 : e + 1;
+
+	return e->parts == 1 || e->turns <= other->turns;
 }
 
 static void request_bps(struct stateful *s, struct entry *e)
@@ -249,7 +281,7 @@ static void request_bps(struct stateful *s, struct entry *e)
 	uint64_t due = bits_due(s, e);
 	uint64_t window = bits_due(s, e) / (s->now - s->start + 1) * e->config->catch_up;
 
-	if (due > bits_moved(e) + window + 1000000) {
+	if (!e->part && due > bits_moved(e) + window + 1000000) {
 		uint64_t lost = due - bits_moved(e) - window;
 		uint64_t done = e->stats->level.request.succeeded;
 		uint64_t each = done ? (bits_moved(e) - e->bits_lost) / done : 10000;
@@ -257,9 +289,11 @@ static void request_bps(struct stateful *s, struct entry *e)
 		e->bits_lost += lost;
 		e->stats->level.request.not_offered[e->blocked] += lost / (each ? each : 1);
 	}
-	for (unsigned n = 0; n < LAUNCH_BURST && bits_moved(e) < due; n++)
+	for (unsigned n = 0; n < LAUNCH_BURST && bits_moved(e) < due && bits_turn(e); n++) {
 		if (!request_one(s, e))
 			break;
+		e->turns++;
+	}
 	if (bits_moved(e) < due && !load_is_set(e->config->load.cps) &&
 	    e->connecting < LAUNCH_BURST && e->active < e->concurrency)
 		launch_one(s, e);

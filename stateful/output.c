@@ -7,14 +7,16 @@
  * already, and no pool is asked.
  *
  * The body is inlined three times - bare, a whole message, anything else - since the first two are
- * nearly all segments of a run and need less than half of it. */
+ * nearly all segments of a run and need less than half of it; and each of them for IPv4 and IPv6,
+ * whose template ends before TCP: a line has no room for more. */
 #include "core.h"
 
 #include <string.h>
 
 #define always_inline static inline __attribute__((always_inline))
 
-#define IP_BYTES  sizeof(struct rte_ipv4_hdr)
+#define IP4_BYTES sizeof(struct rte_ipv4_hdr)
+#define IP6_BYTES sizeof(struct rte_ipv6_hdr)
 #define TCP_BYTES sizeof(struct rte_tcp_hdr)
 
 #define OPTIONS_MAX 40u
@@ -40,21 +42,44 @@ always_inline struct mac mac_load(const uint8_t *from)
 	return mac;
 }
 
+/* A segment's addresses: all of them stand in the tuple, or IPv6 ones beside it. */
+struct ends {
+	const struct tuple *tuple;
+	struct ip6_pair ip6;
+};
+
+always_inline uint32_t ip_bytes(unsigned family)
+{
+	return family == 6 ? IP6_BYTES : IP4_BYTES;
+}
+
+always_inline struct ends conn_ends(const struct stateful *s, const struct conn *c, unsigned family)
+{
+	struct ends ends = {.tuple = &c->tuple};
+
+	if (family == 6) {
+		ends.ip6.local = ip6_address(s, c->tuple.local_be);
+		ends.ip6.peer = s->table.peer6[table_number(&s->table, c)];
+	}
+	return ends;
+}
+
 /* The next hop: the gateway if there is one, else where the segment came from, else the neighbor by
  * address. False: it is not known yet. */
 always_inline bool frame_route(struct stateful *s, const struct conn *c, const struct rte_mbuf *in,
-			       uint32_t peer_be, struct mac *to)
+			       const struct ends *ends, unsigned family, struct mac *to)
 {
 	const uint8_t *mac;
 
-	if (likely(s->nexthop->has_gateway))
-		mac = s->nexthop->gateway;
+	if (likely(family == 6 ? s->nexthop->has_gateway6 : s->nexthop->has_gateway))
+		mac = family == 6 ? s->nexthop->gateway6 : s->nexthop->gateway;
 	else if (in)
 		mac = rte_pktmbuf_mtod(in, const struct rte_ether_hdr *)->src_addr.addr_bytes;
 	else if (c && c->has_side && table_side(&s->table, c)->has_mac)
 		mac = table_side(&s->table, c)->mac;
 	else
-		mac = nexthop_mac(s->nexthop, peer_be);
+		mac = family == 6 ? nexthop_mac6(s->nexthop, ip6_swap(ends->ip6.peer))
+				  : nexthop_mac(s->nexthop, ends->tuple->peer_be);
 	if (!mac)
 		return false;
 	*to = mac_load(mac);
@@ -64,11 +89,12 @@ always_inline bool frame_route(struct stateful *s, const struct conn *c, const s
 /* A packet with room for `length` bytes, and where it goes: the received one unless it is
  * refused (then it stays for the drop sample), or a blank one. */
 always_inline bool frame_take(struct stateful *s, const struct conn *c, const struct segment *seg,
-			      uint32_t peer_be, uint32_t length, struct frame *frame)
+			      const struct ends *ends, unsigned family, uint32_t length,
+			      struct frame *frame)
 {
 	struct rte_mbuf *in = seg ? segment_mbuf(seg) : NULL;
 
-	if (!frame_route(s, c, in, peer_be, &frame->mac))
+	if (!frame_route(s, c, in, ends, family, &frame->mac))
 		return false;
 	if (in && seg->rx->reason[seg->index] == DROP_NONE && mbuf_reusable(in, length))
 		frame->m = rx_take(seg->rx, seg->index);
@@ -86,23 +112,27 @@ always_inline void frame_length(const struct frame *frame, uint32_t length)
 	frame->m->pkt_len = length;
 }
 
-struct fields { /* what differs from segment to segment, in host order but for the tuple */
-	const struct tuple *tuple;
+struct fields { /* what differs from segment to segment, in host order */
 	uint32_t seq, ack;
 	uint16_t window;
 	uint8_t flags, options; /* bytes of options */
 	uint8_t ecn;            /* bits added to the TOS byte */
 };
 
-static void frame_offload(const struct stateful *s, struct rte_mbuf *m, struct rte_ipv4_hdr *ip,
+static void frame_offload(const struct stateful *s, struct rte_mbuf *m, unsigned family,
 			  struct rte_tcp_hdr *tcp, uint64_t pseudo)
 {
-	ip->hdr_checksum = 0;
+	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(m, void *, s->l2_len);
+
+	if (family == 4)
+		ip->hdr_checksum = 0;
 	tcp->cksum = checksum_fold(pseudo);
 	m->l2_len = s->l2_len;
-	m->l3_len = IP_BYTES;
+	m->l3_len = ip_bytes(family) & 0x1ff;
 	m->l4_len = tcp->data_off >> 2;
-	m->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM;
+	m->ol_flags = RTE_MBUF_F_TX_TCP_CKSUM;
+	m->ol_flags |=
+		family == 6 ? RTE_MBUF_F_TX_IPV6 : RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
 }
 
 /* The checksum sum of eight bytes, before folding. */
@@ -111,40 +141,63 @@ always_inline uint64_t halves_sum(uint64_t word)
 	return (uint32_t)word + (word >> 32);
 }
 
+/* Write what differs into the IP header, with its checksum; returns the sum of the pseudo header.
+ */
+always_inline uint64_t ip_write(const struct entry *e, uint8_t *at, const struct ends *ends,
+				unsigned family, uint16_t l4_len, uint8_t ecn)
+{
+	struct rte_ipv4_hdr *ip4 = (void *)at;
+	struct rte_ipv6_hdr *ip6 = (void *)at;
+	uint64_t received, addresses;
+	uint16_t total;
+
+	if (family == 6) {
+		at[1] |= (uint8_t)(ecn << 4);
+		ip6->payload_len = htons(l4_len);
+		memcpy(ip6->src_addr, &ends->ip6.local, sizeof(ip6->src_addr));
+		memcpy(ip6->dst_addr, &ends->ip6.peer, sizeof(ip6->dst_addr));
+		return checksum_pseudo6(&ends->ip6, IPPROTO_TCP, l4_len);
+	}
+	received = tuple_addresses(ends->tuple);
+	addresses = received << 32 | received >> 32;
+	total = htons((uint16_t)(l4_len + IP4_BYTES));
+	ip4->total_length = total;
+	memcpy(&ip4->src_addr, &addresses, sizeof(addresses));
+	ip4->type_of_service |= ecn;
+	ip4->hdr_checksum =
+		(uint16_t)~checksum_fold(halves_sum(addresses) + e->ip_sum + total + htons(ecn));
+	return halves_sum(addresses) + htons(IPPROTO_TCP) + htons(l4_len);
+}
+
 /* Write the headers before options and payload, whose sum is given, and queue the packet of
  * `length` bytes. Neighbouring fields are written as one word, which the checksum then takes. */
 always_inline void frame_send(struct stateful *s, struct entry *e, const struct frame *frame,
-			      const struct fields *f, uint32_t length, uint64_t payload_sum)
+			      const struct ends *ends, unsigned family, const struct fields *f,
+			      uint32_t length, uint64_t payload_sum)
 {
 	uint8_t *start = rte_pktmbuf_mtod(frame->m, uint8_t *);
-	struct rte_ipv4_hdr *ip = (void *)(start + s->l2_len);
-	struct rte_tcp_hdr *tcp = (void *)(ip + 1);
-	uint16_t total = htons((uint16_t)(length - s->l2_len));
-	uint16_t l4_len = htons((uint16_t)(length - s->l2_len - IP_BYTES));
-	uint64_t received = tuple_addresses(f->tuple), addresses = received << 32 | received >> 32;
-	uint32_t ports = tuple_ports(f->tuple) << 16 | tuple_ports(f->tuple) >> 16;
+	uint8_t *ip = start + s->l2_len;
+	struct rte_tcp_hdr *tcp = (void *)(ip + ip_bytes(family));
+	uint16_t l4_len = (uint16_t)(length - s->l2_len - ip_bytes(family));
+	uint32_t ports = tuple_ports(ends->tuple) << 16 | tuple_ports(ends->tuple) >> 16;
 	uint64_t seq_ack = __builtin_bswap64((uint64_t)f->seq << 32 | f->ack);
-	uint64_t pseudo = halves_sum(addresses) + htons(IPPROTO_TCP) + l4_len;
 	uint32_t rest = (uint32_t)htons(f->window) << 16 | (uint32_t)f->flags << 8 |
 			(uint32_t)(TCP_BYTES + f->options) << 2;
-	uint64_t *count = s->counters->value;
+	uint64_t *count = s->counters->value, pseudo;
 
 	memcpy(start, &frame->mac.low, sizeof(frame->mac.low));
 	memcpy(start + sizeof(frame->mac.low), &frame->mac.high, sizeof(frame->mac.high));
-	ip->total_length = total;
-	memcpy(&ip->src_addr, &addresses, sizeof(addresses));
-	ip->type_of_service |= f->ecn;
+	pseudo = ip_write(e, ip, ends, family, l4_len, f->ecn);
 	memcpy(&tcp->src_port, &ports, sizeof(ports));
 	memcpy(&tcp->sent_seq, &seq_ack, sizeof(seq_ack));
 	memcpy(&tcp->data_off, &rest, sizeof(rest));
-	if (unlikely(s->offload)) {
-		frame_offload(s, frame->m, ip, tcp, pseudo);
-	} else {
-		ip->hdr_checksum = (uint16_t)~checksum_fold(halves_sum(addresses) + e->ip_sum +
-							    total + htons(f->ecn));
+	if (family == 6)
+		tcp->tcp_urp = 0; /* behind the template */
+	if (unlikely(s->offload))
+		frame_offload(s, frame->m, family, tcp, pseudo);
+	else
 		tcp->cksum = (uint16_t)~checksum_fold(pseudo + ports + halves_sum(seq_ack) + rest +
 						      payload_sum);
-	}
 	count[COUNTER_TCP_TX]++;
 	count[COUNTER_FIN_TX] += f->flags & TCP_FIN;
 	if (f->flags & (TCP_SYN | TCP_RST))
@@ -156,8 +209,7 @@ always_inline void frame_send(struct stateful *s, struct entry *e, const struct 
 always_inline struct fields conn_fields(const struct entry *e, const struct conn *c, uint8_t flags,
 					uint32_t seq)
 {
-	return (struct fields){.tuple = &c->tuple,
-			       .seq = seq,
+	return (struct fields){.seq = seq,
 			       .ack = flags & TCP_ACK ? c->rcv_nxt : 0,
 			       .window = c->scale == CONN_NO_SCALE ? e->window_plain : e->window,
 			       .flags = flags};
@@ -175,18 +227,19 @@ always_inline void bytes_copy(char *to, const char *from, uint32_t length)
 	memcpy(to + length - COPY_BYTES, from + length - COPY_BYTES, COPY_BYTES);
 }
 
-always_inline bool output(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
-			  uint32_t seq, const struct message *message, uint32_t offset,
-			  uint32_t len)
+always_inline bool output_as(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+			     uint32_t seq, const struct message *message, uint32_t offset,
+			     uint32_t len, unsigned family)
 {
 	struct entry *e = conn_entry(s, c);
-	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
+	uint32_t headers = (uint32_t)(s->l2_len + ip_bytes(family) + TCP_BYTES);
 	struct fields fields = conn_fields(e, c, flags, seq);
+	struct ends ends = conn_ends(s, c, family);
 	uint64_t sum = 0;
 	struct frame frame;
 	uint8_t *start;
 
-	if (!frame_take(s, c, seg, c->tuple.peer_be, headers + len, &frame))
+	if (!frame_take(s, c, seg, &ends, family, headers + len, &frame))
 		return false;
 	frame_length(&frame, headers + len);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
@@ -199,10 +252,19 @@ always_inline bool output(struct stateful *s, struct conn *c, struct segment *se
 		if (!s->offload)
 			sum = checksum_sum(start + headers, len);
 	}
-	frame_send(s, e, &frame, &fields, headers + len, sum);
+	frame_send(s, e, &frame, &ends, family, &fields, headers + len, sum);
 	if (seg && flags & TCP_ACK)
 		seg->ack_now = ACK_NONE;
 	return true;
+}
+
+always_inline bool output(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,
+			  uint32_t seq, const struct message *message, uint32_t offset,
+			  uint32_t len)
+{
+	if (likely(conn_entry(s, c)->family == 4))
+		return output_as(s, c, seg, flags, seq, message, offset, len, 4);
+	return output_as(s, c, seg, flags, seq, message, offset, len, 6);
 }
 
 struct piece { /* of a message */
@@ -211,18 +273,19 @@ struct piece { /* of a message */
 };
 
 /* A segment with fields->options bytes of options, in words. */
-always_inline bool output_with(struct stateful *s, struct conn *c, struct segment *seg,
-			       const struct fields *fields, const uint32_t *option,
-			       struct piece piece)
+always_inline bool with_as(struct stateful *s, struct conn *c, struct segment *seg,
+			   const struct fields *fields, const uint32_t *option, struct piece piece,
+			   unsigned family)
 {
 	struct entry *e = conn_entry(s, c);
-	uint32_t headers = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
+	uint32_t headers = (uint32_t)(s->l2_len + ip_bytes(family) + TCP_BYTES);
 	uint32_t payload = headers + fields->options;
+	struct ends ends = conn_ends(s, c, family);
 	struct frame frame;
 	uint64_t sum = 0;
 	uint8_t *start;
 
-	if (!frame_take(s, c, seg, c->tuple.peer_be, payload + piece.len, &frame))
+	if (!frame_take(s, c, seg, &ends, family, payload + piece.len, &frame))
 		return false;
 	frame_length(&frame, payload + piece.len);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
@@ -236,10 +299,18 @@ always_inline bool output_with(struct stateful *s, struct conn *c, struct segmen
 		if (!s->offload)
 			sum += checksum_sum(start + payload, piece.len);
 	}
-	frame_send(s, e, &frame, fields, payload + piece.len, sum);
+	frame_send(s, e, &frame, &ends, family, fields, payload + piece.len, sum);
 	if (seg && fields->flags & TCP_ACK)
 		seg->ack_now = ACK_NONE;
 	return true;
+}
+
+static bool output_with(struct stateful *s, struct conn *c, struct segment *seg,
+			const struct fields *fields, const uint32_t *option, struct piece piece)
+{
+	if (likely(conn_entry(s, c)->family == 4))
+		return with_as(s, c, seg, fields, option, piece, 4);
+	return with_as(s, c, seg, fields, option, piece, 6);
 }
 
 /* Which segments came before their turn (RFC 2018 section 3), behind the options there are, in
@@ -360,17 +431,18 @@ bool output_ack(struct stateful *s, struct conn *c, struct segment *seg)
 	return true;
 }
 
-/* RFC 9293 section 3.10.7.1 (segment for a closed connection). A FIN is acknowledged instead: our
- * record is freed as soon as the connection is closed, so a repeated FIN means that our last ACK
- * was lost. */
-void output_stateless(struct stateful *s, struct entry *e, const struct segment *seg)
+always_inline void stateless_as(struct stateful *s, struct entry *e, const struct segment *seg,
+				unsigned family)
 {
 	bool fin = (seg->flags & (TCP_FIN | TCP_ACK)) == (TCP_FIN | TCP_ACK);
-	uint32_t length = (uint32_t)(s->l2_len + IP_BYTES + TCP_BYTES);
-	struct fields f = {.tuple = &seg->tuple, .window = e->window_plain};
+	uint32_t length = (uint32_t)(s->l2_len + ip_bytes(family) + TCP_BYTES);
+	struct fields f = {.window = e->window_plain};
+	struct ends ends = {.tuple = &seg->tuple};
 	struct frame frame;
 
-	if (!frame_take(s, NULL, seg, seg->tuple.peer_be, length, &frame))
+	if (family == 6)
+		ends.ip6 = *seg->ip6;
+	if (!frame_take(s, NULL, seg, &ends, family, length, &frame))
 		return;
 	frame_length(&frame, length);
 	memcpy(rte_pktmbuf_mtod(frame.m, char *), e->header, TEMPLATE_MAX);
@@ -381,5 +453,16 @@ void output_stateless(struct stateful *s, struct entry *e, const struct segment 
 		f.ack = seg->seq + seg->len + !!(seg->flags & TCP_SYN) + !!(seg->flags & TCP_FIN);
 	if (fin)
 		s->counters->value[COUNTER_ACK_RT]++;
-	frame_send(s, e, &frame, &f, length, 0);
+	frame_send(s, e, &frame, &ends, family, &f, length, 0);
+}
+
+/* RFC 9293 section 3.10.7.1 (segment for a closed connection). A FIN is acknowledged instead: our
+ * record is freed as soon as the connection is closed, so a repeated FIN means that our last ACK
+ * was lost. */
+void output_stateless(struct stateful *s, struct entry *e, const struct segment *seg)
+{
+	if (seg->ip6)
+		stateless_as(s, e, seg, 6);
+	else
+		stateless_as(s, e, seg, 4);
 }

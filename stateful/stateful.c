@@ -18,6 +18,7 @@
 #define CONNECTIONS_MIN     1024u
 #define OPEN_DEFAULT        1024u /* a rate of "max" without concurrency */
 #define WINDOW_PLAIN_MAX    65535u
+#define HOPS                64
 #define UDP_RING_MIN        16u
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
 
@@ -96,11 +97,13 @@ static uint64_t timers_for(uint64_t connections, uint64_t sides)
 }
 
 /* The largest payload of a packet. */
-static uint16_t entry_mss(const struct config *config, const struct config_traffic *t)
+static uint16_t entry_mss(const struct config *config, const struct config_traffic *t,
+			  uint8_t family)
 {
+	size_t ip = family == 6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
 	size_t header =
 		traffic_is_udp(t->kind) ? sizeof(struct rte_udp_hdr) : sizeof(struct rte_tcp_hdr);
-	uint16_t mss = (uint16_t)(config->port[t->port].mtu - sizeof(struct rte_ipv4_hdr) - header);
+	uint16_t mss = (uint16_t)(config->port[t->port].mtu - ip - header);
 
 	return t->tcp.mss && t->tcp.mss < mss ? t->tcp.mss : mss;
 }
@@ -118,9 +121,21 @@ static uint32_t udp_ring(const struct config_traffic *t)
 	return ring;
 }
 
+static uint64_t entry_bytes(const struct config *config, const struct config_traffic *t,
+			    uint8_t family, uint64_t connections)
+{
+	uint64_t bytes = sizeof(struct entry) + message_reserve(t, entry_mss(config, t, family));
+
+	bytes += connections * udp_ring(t) * sizeof(uint32_t);
+	if (entry_is_paced(t))
+		bytes += ring_size(connections) * sizeof(uint32_t);
+	return bytes + 3 * 64;
+}
+
 void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 		   struct stateful_plan *plan)
 {
+	bool ip6 = config_port_has6(config, port);
 	uint64_t total = 0, sides;
 
 	*plan = (struct stateful_plan){.bytes = sizeof(struct stateful) + 4096};
@@ -130,29 +145,52 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 	if (workers > 1) /* flows are dealt by hash: never quite evenly */
 		total = total / workers + total / workers / 4;
 	plan->connections = RTE_MIN(total + CONNECTIONS_MIN, (uint64_t)1 << 30);
-	for (unsigned i = 0; i < config->traffics; i++) {
-		const struct config_traffic *t = &config->traffic[i];
-
-		if (!entry_is_mine(t, port))
-			continue;
-		plan->bytes += sizeof(struct entry) + message_reserve(t, entry_mss(config, t)) + 64;
-		plan->bytes += plan->connections * udp_ring(t) * sizeof(uint32_t) + 64;
-		if (entry_is_paced(t))
-			plan->bytes += ring_size(plan->connections) * sizeof(uint32_t) + 64;
-	}
+	for (unsigned i = 0; i < config->traffics; i++)
+		for (uint8_t family = 4; family <= 6; family += 2)
+			if (entry_is_mine(&config->traffic[i], port) &&
+			    traffic_has(&config->traffic[i], family))
+				plan->bytes += entry_bytes(config, &config->traffic[i], family,
+							   plan->connections);
 	sides = sides_for(config, port, plan->connections);
-	plan->bytes += table_reserve(plan->connections, sides) +
+	plan->bytes += table_reserve(plan->connections, sides, ip6) +
 		       timer_reserve(timers_for(plan->connections, sides));
-	plan->table_bytes = table_bytes(plan->connections) + plan->connections * sizeof(uint32_t);
+	plan->table_bytes =
+		table_bytes(plan->connections, ip6) + plan->connections * sizeof(uint32_t);
 }
 
-/* Ethernet with the port's tags, IPv4 with everything but lengths and addresses, TCP or UDP with
+/* ECN is of each segment, where it is used. */
+static uint8_t entry_tos(const struct stateful *s, const struct entry *e)
+{
+	return e->config->tcp.ecn ? s->port->tos & 0xfc : s->port->tos;
+}
+
+static void header_ip4(const struct stateful *s, struct entry *e)
+{
+	struct rte_ipv4_hdr *ip = (void *)(e->header + s->l2_len);
+
+	*ip = (struct rte_ipv4_hdr){.version_ihl = RTE_IPV4_VHL_DEF,
+				    .type_of_service = entry_tos(s, e),
+				    .fragment_offset = htons(RTE_IPV4_HDR_DF_FLAG),
+				    .time_to_live = HOPS,
+				    .next_proto_id = e->udp ? IPPROTO_UDP : IPPROTO_TCP};
+	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
+}
+
+static void header_ip6(const struct stateful *s, struct entry *e)
+{
+	struct rte_ipv6_hdr *ip = (void *)(e->header + s->l2_len);
+
+	*ip = (struct rte_ipv6_hdr){.vtc_flow = htonl(6u << 28 | (uint32_t)entry_tos(s, e) << 20),
+				    .proto = e->udp ? IPPROTO_UDP : IPPROTO_TCP,
+				    .hop_limits = HOPS};
+}
+
+/* Ethernet with the port's tags, IP with everything but lengths and addresses, TCP or UDP with
  * nothing. */
 static void entry_header(struct stateful *s, struct entry *e, const struct stateful_setup *setup)
 {
 	struct rte_ether_hdr *ether = (void *)e->header;
 	uint8_t *at = e->header + 2 * RTE_ETHER_ADDR_LEN;
-	struct rte_ipv4_hdr *ip;
 
 	memcpy(ether->src_addr.addr_bytes, setup->mac, sizeof(setup->mac));
 	for (unsigned i = 0; i < s->port->vlans; i++) {
@@ -164,15 +202,11 @@ static void entry_header(struct stateful *s, struct entry *e, const struct state
 		memcpy(at + 2, &tag, sizeof(tag));
 		at += 4;
 	}
-	*(uint16_t *)at = htons(RTE_ETHER_TYPE_IPV4);
-	ip = (void *)(e->header + s->l2_len);
-	*ip = (struct rte_ipv4_hdr){.version_ihl = RTE_IPV4_VHL_DEF,
-				    .type_of_service =
-					    e->config->tcp.ecn ? s->port->tos & 0xfc : s->port->tos,
-				    .fragment_offset = htons(RTE_IPV4_HDR_DF_FLAG),
-				    .time_to_live = 64,
-				    .next_proto_id = e->udp ? IPPROTO_UDP : IPPROTO_TCP};
-	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
+	*(uint16_t *)at = htons(e->family == 6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
+	if (e->family == 6)
+		header_ip6(s, e);
+	else
+		header_ip4(s, e);
 }
 
 static void entry_window(struct entry *e, uint32_t window, uint8_t scale)
@@ -186,37 +220,50 @@ static void entry_window(struct entry *e, uint32_t window, uint8_t scale)
 	e->window_plain = (uint16_t)RTE_MIN(window, WINDOW_PLAIN_MAX);
 }
 
-static uint64_t share(const struct stateful *s, uint64_t total)
+static uint64_t share(const struct stateful *s, const struct entry *e, uint64_t total)
 {
-	return total / s->workers + (s->worker < total % s->workers);
+	uint64_t shares = (uint64_t)s->workers * e->parts;
+	uint64_t mine = (uint64_t)s->worker * e->parts + e->part;
+
+	return total / shares + (mine < total % shares);
 }
 
 static void entry_load(struct stateful *s, struct entry *e)
 {
 	const struct config_load *load = &e->config->load;
 
-	tuple_walk_init(&e->tuples, e->config);
+	tuple_walk_init(&e->tuples, e->config, e->family);
 	e->blocked = NOT_OFFERED_LATE;
 	e->concurrency = UINT64_MAX;
 	if (load->concurrency && load->concurrency != UINT64_MAX)
-		e->concurrency = share(s, load->concurrency);
+		e->concurrency = share(s, e, load->concurrency);
 	else if (!load->concurrency && (load->cps.num == UINT64_MAX ||
 					load->rps.num == UINT64_MAX || load->bps.num == UINT64_MAX))
-		e->concurrency = share(s, OPEN_DEFAULT);
+		e->concurrency = share(s, e, OPEN_DEFAULT);
 	e->churn = load->cps.den && load->concurrency;
 	e->paced = entry_is_paced(e->config);
 }
 
-static void entry_local(struct entry *e)
+static void entry_local(struct stateful *s, struct entry *e)
 {
-	const struct ip_range *range = (e->client ? e->config->clients : e->config->servers).range;
+	const struct ip_range *range = traffic_own(e->config, e->family)->range;
 	const struct port_range *port =
 		(e->client ? e->config->client_ports : e->config->server_ports).range;
 
-	e->local_first = (uint32_t)range->first;
-	e->local_count = (uint32_t)RTE_MIN(range->count, (u128)UINT32_MAX);
 	e->port_first = port->first;
 	e->port_last = port->last;
+	if (e->family == 4) {
+		e->local_first = (uint32_t)range->first;
+		e->local_count = (uint32_t)RTE_MIN(range->count, (u128)UINT32_MAX);
+		return;
+	}
+	for (const struct entry *before = s->entry; before < e; before++)
+		if (before->family == 6)
+			e->local6_number += (uint32_t)traffic_own(before->config, 6)->count;
+	if (!s->local6_count) {
+		s->local6_first = range->first;
+		s->local6_count = (uint32_t)range->count;
+	}
 }
 
 /* Can a client's exchanges be more than a segment each way? Else there is nothing to acknowledge
@@ -238,7 +285,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->client = traffic_is_client(t->kind);
 	e->http = t->kind == HTTP_CLIENT || t->kind == HTTP_SERVER;
 	e->udp = traffic_is_udp(t->kind);
-	e->mss = entry_mss(setup->config, t);
+	e->mss = entry_mss(setup->config, t, e->family);
 	e->rto = t->tcp.initial_rto;
 	e->timeout = t->timeout;
 	e->requests = (uint16_t)RTE_MIN(t->requests_per_connection, (uint32_t)CONN_UNLIMITED);
@@ -256,7 +303,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 		e->simple_max = RTE_MAX(e->simple_max, e->message[v].length);
 	e->simple_max = RTE_MIN(e->simple_max, e->mss);
 	e->sack = t->tcp.sack && (!e->client || entry_is_bulky(e));
-	entry_local(e);
+	entry_local(s, e);
 	e->ring = udp_ring(t);
 	if (e->udp && udp_init(s, e, arena))
 		return -1;
@@ -278,31 +325,54 @@ static uint64_t entry_app_time(const struct entry *e)
 	return e->client ? e->think : e->idle_timeout;
 }
 
+/* An entry is whole: what the engine has to know of it. */
+static void entry_note(struct stateful *s, struct entry *e)
+{
+	struct entry **tcp = e->family == 6 ? &s->tcp6 : &s->tcp;
+
+	if (!e->udp)
+		s->rto_min = RTE_MIN(s->rto_min, RTE_MIN(e->rto, e->config->tcp.min_rto));
+	else if (e->client)
+		s->rto_min = RTE_MIN(s->rto_min, e->timeout);
+	if (!e->udp && !*tcp)
+		*tcp = e;
+	if (e->ack_delay)
+		s->rto_min = RTE_MIN(s->rto_min, e->ack_delay);
+	if (entry_app_time(e) != entry_app_time(&s->entry[0]))
+		s->table.hold_app = true;
+	s->entries++;
+}
+
+/* Of each family that the traffic has, an entry. */
+static int entry_parts(struct stateful *s, const struct config_traffic *t,
+		       const struct stateful_setup *setup, struct arena *arena)
+{
+	uint8_t parts = (uint8_t)(traffic_has(t, 4) + traffic_has(t, 6)), part = 0;
+
+	for (uint8_t family = 4; family <= 6; family += 2) {
+		struct entry *e = &s->entry[s->entries];
+
+		if (!traffic_has(t, family))
+			continue;
+		e->family = family;
+		e->part = part++;
+		e->parts = parts;
+		if (entry_init(s, e, t, setup, arena))
+			return -1;
+		entry_note(s, e);
+	}
+	return 0;
+}
+
 static int entries_init(struct stateful *s, const struct stateful_setup *setup, struct arena *arena)
 {
 	const struct config *config = setup->config;
 
 	s->rto_min = UINT64_MAX;
-	for (unsigned i = 0; i < config->traffics; i++) {
-		struct entry *e = &s->entry[s->entries];
-
-		if (!entry_is_mine(&config->traffic[i], setup->port))
-			continue;
-		if (entry_init(s, e, &config->traffic[i], setup, arena))
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (entry_is_mine(&config->traffic[i], setup->port) &&
+		    entry_parts(s, &config->traffic[i], setup, arena))
 			return -1;
-		if (e->udp)
-			s->rto_min = e->client ? RTE_MIN(s->rto_min, e->timeout) : s->rto_min;
-		else
-			s->rto_min = RTE_MIN(s->rto_min,
-					     RTE_MIN(e->rto, config->traffic[i].tcp.min_rto));
-		if (!e->udp && !s->tcp)
-			s->tcp = e;
-		if (e->ack_delay)
-			s->rto_min = RTE_MIN(s->rto_min, e->ack_delay);
-		if (entry_app_time(e) != entry_app_time(&s->entry[0]))
-			s->table.hold_app = true;
-		s->entries++;
-	}
 	return 0;
 }
 
@@ -318,12 +388,14 @@ static uint32_t connections_expected(const struct config *config, unsigned port,
 	return (uint32_t)RTE_MIN(expected / workers, (uint64_t)1 << 30);
 }
 
-static unsigned port_traffics(const struct config *config, unsigned port)
+static unsigned port_entries(const struct config *config, unsigned port)
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < config->traffics; i++)
-		count += entry_is_mine(&config->traffic[i], port);
+		if (entry_is_mine(&config->traffic[i], port))
+			count += traffic_has(&config->traffic[i], 4) +
+				 traffic_has(&config->traffic[i], 6);
 	return count;
 }
 
@@ -354,7 +426,8 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	s->duration = config->duration;
 	s->ready = TABLE_NONE;
 	s->kept_max = config->kept_segments;
-	if (table_init(&s->table, arena, connections, expected, sides) ||
+	s->ip6 = config_port_has6(config, setup->port);
+	if (table_init(&s->table, arena, connections, expected, sides, s->ip6) ||
 	    timer_init(&s->timer, arena, timers_for(connections, sides)))
 		return -1;
 	return entries_init(s, setup, arena);
@@ -442,7 +515,7 @@ static const struct engine_ops stateful_ops = {
 struct engine *stateful_create(const struct stateful_setup *setup, struct arena *arena,
 			       struct err *err)
 {
-	unsigned count = port_traffics(setup->config, setup->port);
+	unsigned count = port_entries(setup->config, setup->port);
 	struct stateful *s = arena_take(arena, sizeof(*s));
 
 	if (count > CONN_ENTRIES_MAX) {

@@ -40,19 +40,24 @@ static uint32_t groups_for(uint64_t connections)
 	return power_of_two(connections / GROUP_CONNS + 1);
 }
 
-size_t table_reserve(uint64_t connections, uint64_t sides)
+static size_t record_bytes(bool ip6)
 {
-	return connections * sizeof(struct conn) + (size_t)groups_for(connections) * GROUP_BYTES +
-	       sides * sizeof(struct side) + 3 * 64;
+	return sizeof(struct conn) + (ip6 ? sizeof(u128) : 0);
 }
 
-size_t table_bytes(uint64_t connections)
+size_t table_reserve(uint64_t connections, uint64_t sides, bool ip6)
 {
-	return connections * sizeof(struct conn) + (connections / GROUP_CONNS + 1) * GROUP_BYTES;
+	return connections * record_bytes(ip6) + (size_t)groups_for(connections) * GROUP_BYTES +
+	       sides * sizeof(struct side) + 4 * 64;
+}
+
+size_t table_bytes(uint64_t connections, bool ip6)
+{
+	return connections * record_bytes(ip6) + (connections / GROUP_CONNS + 1) * GROUP_BYTES;
 }
 
 int table_init(struct table *t, struct arena *arena, uint32_t connections, uint32_t expected,
-	       uint32_t sides)
+	       uint32_t sides, bool ip6)
 {
 	uint32_t number_bits = 0;
 
@@ -71,7 +76,9 @@ int table_init(struct table *t, struct arena *arena, uint32_t connections, uint3
 	t->conn = arena_take(arena, (size_t)connections * sizeof(struct conn));
 	t->bucket = arena_take(arena, (size_t)t->groups_max * GROUP_BYTES);
 	t->side = arena_take(arena, (size_t)sides * sizeof(struct side));
-	return t->conn && t->bucket && t->side ? 0 : -1;
+	if (ip6)
+		t->peer6 = arena_take(arena, (size_t)connections * sizeof(*t->peer6));
+	return t->conn && t->bucket && t->side && (t->peer6 || !ip6) ? 0 : -1;
 }
 
 /* The group's number comes from the hash's low bits, the bucket in it from the top six: the entry's
@@ -122,7 +129,8 @@ uint32_t table_guess(const struct table *t, uint32_t hash, uint32_t bucket)
 	return number;
 }
 
-uint32_t table_find(const struct table *t, uint32_t hash, const struct tuple *tuple)
+static inline uint32_t find(const struct table *t, uint32_t hash, const struct tuple *tuple,
+			    const u128 *peer)
 {
 	uint32_t bucket = hash_bucket(t, hash);
 
@@ -133,13 +141,24 @@ uint32_t table_find(const struct table *t, uint32_t hash, const struct tuple *tu
 			uint32_t entry = t->bucket[bucket][__builtin_ctz(match)];
 			uint32_t number = (entry & ~t->tag_mask) - 1;
 
-			if (tuple_equal(&t->conn[number].tuple, tuple))
+			if (tuple_equal(&t->conn[number].tuple, tuple) &&
+			    (!peer || t->peer6[number] == *peer))
 				return number;
 		}
 		if (!t->bucket[bucket][OVERFLOWED])
 			break;
 	}
 	return TABLE_NONE;
+}
+
+uint32_t table_find(const struct table *t, uint32_t hash, const struct tuple *tuple)
+{
+	return find(t, hash, tuple, NULL);
+}
+
+uint32_t table_find6(const struct table *t, uint32_t hash, const struct tuple *tuple, u128 peer)
+{
+	return find(t, hash, tuple, &peer);
 }
 
 /* Put an entry into the index; false when its group is full. */
@@ -317,7 +336,7 @@ void table_return_side(struct table *t, struct conn *c, uint16_t flight)
 
 uint64_t table_touched(const struct table *t)
 {
-	return (uint64_t)t->used * sizeof(struct conn) +
+	return (uint64_t)t->used * record_bytes(t->peer6) +
 	       (uint64_t)(t->level + t->split) * GROUP_BYTES +
 	       (uint64_t)t->side_used * sizeof(struct side);
 }

@@ -1,4 +1,5 @@
-/* The connection table: records, their index by 4-tuple, and side records.
+/* The connection table: records, their index by 4-tuple, and side records. Of IPv6 connections the
+ * peers' addresses stand beside the records: 48 bytes together.
  *
  * Memory is address space reserved once and touched as used: records are handed out from the lowest
  * up and reused last-freed-first, so a table of a thousand live connections stays in the cache
@@ -16,6 +17,7 @@
 
 struct table {
 	struct conn *conn;
+	u128 *peer6; /* by record; NULL: none can be IPv6 */
 	uint32_t capacity;
 	uint32_t used; /* slots ever handed out: conn[used] and up are untouched */
 	uint32_t live;
@@ -38,12 +40,12 @@ struct table {
 };
 
 /* Bytes that table_init() takes from the arena, and bytes touched with all connections open. */
-size_t table_reserve(uint64_t connections, uint64_t sides);
-size_t table_bytes(uint64_t connections);
+size_t table_reserve(uint64_t connections, uint64_t sides, bool ip6);
+size_t table_bytes(uint64_t connections, bool ip6);
 
 /* `expected` connections are provided for from the start; more grow the index. -1: no memory. */
 int table_init(struct table *, struct arena *, uint32_t connections, uint32_t expected,
-	       uint32_t sides);
+	       uint32_t sides, bool ip6);
 
 static inline uint32_t table_hash(const struct tuple *t)
 {
@@ -57,6 +59,9 @@ uint32_t table_guess(const struct table *, uint32_t hash, uint32_t bucket);
 
 /* The record of a tuple, or TABLE_NONE. */
 uint32_t table_find(const struct table *, uint32_t hash, const struct tuple *);
+
+/* The same of IPv6: the peer's address must be this. */
+uint32_t table_find6(const struct table *, uint32_t hash, const struct tuple *, u128 peer);
 
 /* A record for a new tuple, in the index; all other fields but rtx and app are zero. NULL when
  * full. */

@@ -1,6 +1,11 @@
 /* Walking the product of four pools like an odometer: nothing is expanded, a step is a few adds. */
 #include "tuple.h"
 
+static u128 ip_walk_at6(const struct ip_walk *w)
+{
+	return __builtin_bswap128(w->pool->range[w->range].first + w->offset);
+}
+
 static uint32_t ip_walk_at(const struct ip_walk *w)
 {
 	return __builtin_bswap32((uint32_t)(w->pool->range[w->range].first + w->offset));
@@ -36,12 +41,18 @@ static bool port_walk_step(struct port_walk *w)
 	return true;
 }
 
-void tuple_walk_init(struct tuple_walk *w, const struct config_traffic *traffic)
+void tuple_walk_init(struct tuple_walk *w, const struct config_traffic *traffic, uint8_t family)
 {
-	*w = (struct tuple_walk){.client = {.pool = &traffic->clients},
-				 .server = {.pool = &traffic->servers},
+	*w = (struct tuple_walk){.client = {.pool = traffic_clients(traffic, family)},
+				 .server = {.pool = traffic_servers(traffic, family)},
 				 .client_port = {.pool = &traffic->client_ports},
 				 .server_port = {.pool = &traffic->server_ports}};
+}
+
+static void tuple_walk_step(struct tuple_walk *w)
+{
+	if (ip_walk_step(&w->client) && ip_walk_step(&w->server) && port_walk_step(&w->server_port))
+		port_walk_step(&w->client_port);
 }
 
 void tuple_walk_next(struct tuple_walk *w, struct tuple *tuple)
@@ -50,17 +61,30 @@ void tuple_walk_next(struct tuple_walk *w, struct tuple *tuple)
 	tuple->peer_be = ip_walk_at(&w->server);
 	tuple->local_port_be = port_walk_at(&w->client_port);
 	tuple->peer_port_be = port_walk_at(&w->server_port);
-	if (ip_walk_step(&w->client) && ip_walk_step(&w->server) && port_walk_step(&w->server_port))
-		port_walk_step(&w->client_port);
+	tuple_walk_step(w);
+}
+
+void tuple_walk_next6(struct tuple_walk *w, struct tuple *tuple, struct ip6_pair *pair)
+{
+	pair->local = ip_walk_at6(&w->client);
+	pair->peer = ip_walk_at6(&w->server);
+	tuple->local_port_be = port_walk_at(&w->client_port);
+	tuple->peer_port_be = port_walk_at(&w->server_port);
+	tuple_walk_step(w);
+}
+
+static u128 product(u128 a, u128 b)
+{
+	u128 count;
+
+	return __builtin_mul_overflow(a, b, &count) ? ~(u128)0 : count;
 }
 
 u128 tuple_count(const struct config_traffic *traffic)
 {
 	u128 ports = (u128)traffic->client_ports.count * traffic->server_ports.count;
-	u128 count;
+	u128 of4 = product(product(traffic->clients.count, traffic->servers.count), ports);
+	u128 of6 = product(product(traffic->clients6.count, traffic->servers6.count), ports);
 
-	if (__builtin_mul_overflow(traffic->clients.count, traffic->servers.count, &count) ||
-	    __builtin_mul_overflow(count, ports, &count))
-		return ~(u128)0;
-	return count;
+	return of4 + of6 < of4 ? ~(u128)0 : of4 + of6;
 }

@@ -10,11 +10,27 @@
 #include "../common/base/pool.h"
 #include "../common/config/config.h"
 
-/* From our side, network order, as it lies in a received packet: two loads read it, two compare. */
+/* From our side, network order, as it lies in a received packet: two loads read it, two compare. Of
+ * an IPv6 connection local_be is the number of our address (core.h) and peer_be a digest of the
+ * peer's, with the first three bits set: no IPv4 peer's address has them, so tuples of the two
+ * families are never equal. */
 struct tuple {
 	uint32_t peer_be, local_be;
 	uint16_t peer_port_be, local_port_be;
 };
+
+/* The two addresses of an IPv6 connection, as they lie in a header. */
+struct ip6_pair {
+	u128 peer, local;
+};
+
+static inline uint32_t ip6_digest(u128 peer)
+{
+	uint64_t h = ((uint64_t)peer ^ (uint64_t)(peer >> 64) * 0xd6e8feb86659fd93u) *
+		     0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(h >> 32) | 0xe0;
+}
 
 static inline uint64_t tuple_addresses(const struct tuple *t)
 {
@@ -54,12 +70,14 @@ struct tuple_walk {
 	struct port_walk client_port, server_port;
 };
 
-void tuple_walk_init(struct tuple_walk *, const struct config_traffic *);
+void tuple_walk_init(struct tuple_walk *, const struct config_traffic *, uint8_t family);
 
 /* The tuple the walk stands at, and one step on. */
 void tuple_walk_next(struct tuple_walk *, struct tuple *);
+/* The same of IPv6: ports in the tuple, addresses in the pair. */
+void tuple_walk_next6(struct tuple_walk *, struct tuple *, struct ip6_pair *);
 
-/* All tuples of a client; saturates at the largest value. */
+/* All tuples of a client, both families; saturates at the largest value. */
 u128 tuple_count(const struct config_traffic *);
 
 #endif

@@ -175,14 +175,13 @@ static void request_input(struct stateful *s, struct rx_burst *rx, unsigned i,
 			  const struct tuple *tuple)
 {
 	uint64_t bits = (uint64_t)rx->pkt[i]->pkt_len * 8;
-	struct entry *e = entry_of(s, tuple, false, true);
+	struct entry *e = entry_of(s, tuple, NULL, false, true);
 
 	if (!e) {
 		rx->reason[i] = DROP_UDP_NO_PORT;
 		return;
 	}
-	if (e->config->clients.ranges &&
-	    !ip_pool_contains(&e->config->clients, ntohl(tuple->peer_be))) {
+	if (!entry_serves(e, tuple, NULL)) {
 		rx->reason[i] = DROP_UDP_CLIENT;
 		return;
 	}
@@ -238,6 +237,9 @@ static void input_clients(struct stateful *s, struct rx_burst *rx)
  * over. */
 void udp_input(struct stateful *s, struct rx_burst *rx)
 {
+	for (unsigned i = 0; s->ip6 && i < rx->count; i++)
+		if (!rx->reason[i] && rx->view[i].family == 6)
+			rx->reason[i] = DROP_UDP_NO_PORT;
 	if (s->udp_client) {
 		input_clients(s, rx);
 		return;

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The sum over length bytes at data, any alignment. */
 uint64_t checksum_sum(const void *data, size_t length);
@@ -30,6 +31,19 @@ static inline uint64_t checksum_pseudo4(uint32_t src_be, uint32_t dst_be, uint8_
 					uint16_t length)
 {
 	return (uint64_t)src_be + dst_be + __builtin_bswap16(protocol) + __builtin_bswap16(length);
+}
+
+/* The same for IPv6 (RFC 8200 section 8.1): source and destination as they lie in the header, 32
+ * bytes. Leaves room for 2^28 words more. */
+static inline uint64_t checksum_pseudo6(const void *addresses, uint8_t protocol, uint16_t length)
+{
+	uint64_t sum = (uint64_t)__builtin_bswap16(protocol) + __builtin_bswap16(length);
+	uint32_t word[8];
+
+	memcpy(word, addresses, sizeof(word));
+	for (unsigned i = 0; i < 8; i++)
+		sum += word[i];
+	return sum;
 }
 
 #endif

@@ -22,6 +22,7 @@
 	X(IP_PROTO, "ip.proto", OTHER_RX, "IP protocol that no traffic of this port uses")         \
 	X(ICMP_BAD, "icmp.bad", BAD_RX, "malformed ICMP message or bad checksum")                  \
 	X(ICMP_IGNORED, "icmp.ignored", NONE, "ICMP message that needs no answer")                 \
+	X(ICMP_NOT_MINE, "icmp.not_mine", NONE, "neighbour solicitation for an address of others") \
 	X(TCP_BAD, "tcp.bad", BAD_RX, "TCP header or options malformed")                           \
 	X(TCP_CSUM, "tcp.bad_csum", BAD_RX, "TCP checksum wrong")                                  \
 	X(TCP_NO_CONN, "tcp.no_conn", TCP_DROP, "no connection, and not one this port accepts")    \

@@ -1,4 +1,5 @@
-/* ARP (RFC 826) and ICMP echo (RFC 792) for one worker.
+/* ARP (RFC 826) and ICMP echo (RFC 792) for one worker, and the table that Neighbour Discovery
+ * (neighbor6.c) fills as well.
  *
  * Own addresses are ranges and never expanded. The worker's next-hop table is at the same time the
  * list of what to ask for: the gateway is an entry of it, so are destinations on the link, whether
@@ -10,11 +11,7 @@
  *
  * Rejected: learning addresses nobody asked for (a scan would fill the table), and ageing entries
  * out (a peer that stopped answering ARP still gets its packets: the load shows the failure). */
-#include "neighbor.h"
-
-#include <string.h>
-
-#include "checksum.h"
+#include "neighbor_private.h"
 
 #define ASK_NS       100000000u
 #define ASK_LATER_NS 1000000000u
@@ -26,7 +23,6 @@
 #define ICMP_ECHO    8
 #define ICMP_REPLY   0
 #define ICMP_TTL     64
-#define ETHER_HEADER 14u
 #define ARP_REQUEST  1
 #define ARP_REPLY    2
 
@@ -48,48 +44,36 @@ struct ip4_header {
 	uint32_t src_be, dst_be;
 } __attribute__((packed));
 
-struct icmp_header {
-	uint8_t type, code;
-	uint16_t checksum;
-} __attribute__((packed));
-
-static uint8_t *frame_at(const struct rte_mbuf *m, unsigned offset)
+bool neighbor_owns(const struct neighbor *n, u128 ip)
 {
-	return (uint8_t *)m->buf_addr + m->data_off + offset;
-}
-
-static bool is_own(const struct neighbor *n, uint32_t ip_be)
-{
-	uint32_t address = __builtin_bswap32(ip_be);
+	uint8_t family = nexthop_is_ip4(ip) ? 4 : 6;
 
 	for (unsigned i = 0; i < n->addresses; i++)
-		if (n->address[i].address == address)
+		if (n->address[i].address == ip)
 			return true;
 	for (unsigned i = 0; i < n->pools; i++)
-		if (n->pool[i]->family == 4 && ip_pool_contains(n->pool[i], address))
+		if (n->pool[i]->family == family &&
+		    ip_pool_contains(n->pool[i], family == 4 ? (uint32_t)ip : ip))
 			return true;
 	return false;
 }
 
-int neighbor_add(struct neighbor *n, uint32_t address, uint64_t first_ask)
+int neighbor_add(struct neighbor *n, u128 address, uint64_t first_ask)
 {
-	struct nexthop *hop = n->nexthop;
-	uint32_t ip_be = __builtin_bswap32(address), i = nexthop_slot(hop, ip_be);
+	struct nexthop_entry *entry;
 
-	if (nexthop_find(hop, ip_be))
+	if (nexthop_find(n->nexthop, address))
 		return 0;
-	if (hop->used > hop->mask / 2)
+	entry = nexthop_add(n->nexthop, address);
+	if (!entry)
 		return -1;
-	while (hop->table[i].ip_be)
-		i = (i + 1) & hop->mask;
-	hop->table[i] = (struct nexthop_entry){.ip_be = ip_be, .asked_at = first_ask};
-	hop->used++;
+	entry->asked_at = first_ask;
 	n->pending++;
 	return 0;
 }
 
-static void hop_resolve(struct neighbor *n, struct nexthop_entry *entry, const uint8_t *mac,
-			uint64_t now)
+void neighbor_resolve(struct neighbor *n, struct nexthop_entry *entry, const uint8_t *mac,
+		      uint64_t now)
 {
 	if (!entry->resolved && n->pending)
 		n->pending--;
@@ -97,14 +81,18 @@ static void hop_resolve(struct neighbor *n, struct nexthop_entry *entry, const u
 	entry->resolved = 1;
 	entry->asked = 0;
 	entry->asked_at = now;
-	if (n->gateway && entry->ip_be == __builtin_bswap32(n->gateway)) {
+	if (entry->ip == n->gateway) {
 		memcpy(n->nexthop->gateway, mac, 6);
 		n->nexthop->has_gateway = true;
 	}
+	if (entry->ip == n->gateway6) {
+		memcpy(n->nexthop->gateway6, mac, 6);
+		n->nexthop->has_gateway6 = true;
+	}
 }
 
-bool neighbor_learn(struct neighbor *n, const struct rte_mbuf *m, const struct view *view,
-		    uint64_t now)
+static bool arp_learn(struct neighbor *n, const struct rte_mbuf *m, const struct view *view,
+		      uint64_t now)
 {
 	static const uint8_t zero[6];
 	struct nexthop_entry *entry;
@@ -113,15 +101,26 @@ bool neighbor_learn(struct neighbor *n, const struct rte_mbuf *m, const struct v
 	memcpy(&arp, frame_at(m, view->l3), sizeof arp);
 	if (!arp.sender_be || arp.sender_mac[0] & 1 || !memcmp(arp.sender_mac, zero, 6))
 		return false;
-	entry = nexthop_find(n->nexthop, arp.sender_be);
+	entry = nexthop_find(n->nexthop, nexthop_ip4(arp.sender_be));
 	if (!entry)
 		return false;
-	hop_resolve(n, entry, arp.sender_mac, now);
+	neighbor_resolve(n, entry, arp.sender_mac, now);
 	return true;
 }
 
-/* Turn a received frame round: to where it came from. VLAN tags stay as they are. */
-static void frame_return(const struct neighbor *n, struct rte_mbuf *m)
+bool neighbor_is_news(const struct rte_mbuf *m, const struct view *view)
+{
+	return view->kind == VIEW_ARP || (view->kind == VIEW_ICMP && neighbor6_is_news(m, view));
+}
+
+bool neighbor_learn(struct neighbor *n, const struct rte_mbuf *m, const struct view *view,
+		    uint64_t now)
+{
+	return view->kind == VIEW_ARP ? arp_learn(n, m, view, now)
+				      : neighbor6_learn(n, m, view, now);
+}
+
+void frame_return(const struct neighbor *n, struct rte_mbuf *m)
 {
 	uint8_t *frame = frame_at(m, 0);
 
@@ -135,10 +134,11 @@ static void arp_input(struct neighbor *n, struct rx_burst *rx, unsigned i, struc
 {
 	struct rte_mbuf *m = rx->pkt[i];
 	struct arp_packet *arp = (struct arp_packet *)frame_at(m, rx->view[i].l3);
-	bool learned = neighbor_learn(n, m, &rx->view[i], now);
+	bool learned = arp_learn(n, m, &rx->view[i], now);
 	uint32_t target_be = arp->target_be;
 
-	if (arp->operation_be != __builtin_bswap16(ARP_REQUEST) || !is_own(n, target_be)) {
+	if (arp->operation_be != __builtin_bswap16(ARP_REQUEST) ||
+	    !neighbor_owns(n, nexthop_ip4(target_be))) {
 		if (!learned)
 			rx->reason[i] = DROP_ARP_NOT_MINE;
 		return;
@@ -153,21 +153,6 @@ static void arp_input(struct neighbor *n, struct rx_burst *rx, unsigned i, struc
 	n->counters->value[COUNTER_ARP_TX]++;
 }
 
-/* The checksum after one of its words went from `from` to `to` (RFC 1624). */
-static uint16_t checksum_change(uint16_t checksum, uint16_t from, uint16_t to)
-{
-	return (uint16_t)~checksum_fold((uint64_t)(uint16_t)~checksum + (uint16_t)~from + to);
-}
-
-/* The 16-bit word, as it lies in memory, that begins at an even offset. */
-static uint16_t word_at(const void *at)
-{
-	uint16_t word;
-
-	memcpy(&word, at, sizeof word);
-	return word;
-}
-
 static void icmp_input(struct neighbor *n, struct rx_burst *rx, unsigned i, struct tx *tx)
 {
 	struct rte_mbuf *m = rx->pkt[i];
@@ -176,7 +161,7 @@ static void icmp_input(struct neighbor *n, struct rx_burst *rx, unsigned i, stru
 	uint32_t src_be = ip->src_be;
 	uint16_t before;
 
-	if (!is_own(n, ip->dst_be)) {
+	if (!neighbor_owns(n, nexthop_ip4(ip->dst_be))) {
 		rx->reason[i] = DROP_IP_NOT_MINE;
 		return;
 	}
@@ -204,17 +189,26 @@ void neighbor_input(struct neighbor *n, struct rx_burst *rx, unsigned i, struct 
 {
 	if (rx->view[i].kind == VIEW_ARP)
 		arp_input(n, rx, i, tx, now);
+	else if (rx->view[i].family == 6)
+		neighbor6_input(n, rx, i, tx, now);
 	else
 		icmp_input(n, rx, i, tx);
 }
 
-/* The own address to ask from: one in the target's subnet, else the first (RFC 1122, 3.3.4.3). */
-static uint32_t source_for(const struct neighbor *n, uint32_t target)
+/* In the target's subnet, else the first (RFC 1122 section 3.3.4.3). */
+u128 neighbor_source(const struct neighbor *n, u128 target)
 {
-	for (unsigned i = 0; i < n->addresses; i++)
+	u128 first = 0;
+
+	for (unsigned i = 0; i < n->addresses; i++) {
+		if (nexthop_is_ip4(n->address[i].address) != nexthop_is_ip4(target))
+			continue;
 		if (!((n->address[i].address ^ target) & n->address[i].mask))
 			return n->address[i].address;
-	return n->addresses ? n->address[0].address : 0;
+		if (!first)
+			first = n->address[i].address;
+	}
+	return first;
 }
 
 static uint8_t *put_be16(uint8_t *at, uint16_t value)
@@ -224,21 +218,12 @@ static uint8_t *put_be16(uint8_t *at, uint16_t value)
 	return at;
 }
 
-static void request_write(const struct neighbor *n, struct rte_mbuf *m, uint32_t target_be)
+uint8_t *frame_begin(const struct neighbor *n, struct rte_mbuf *m, const uint8_t *to, uint16_t type)
 {
-	struct arp_packet arp = {
-		.hardware_be = __builtin_bswap16(1),
-		.protocol_be = __builtin_bswap16(0x0800),
-		.hardware_length = 6,
-		.protocol_length = 4,
-		.operation_be = __builtin_bswap16(ARP_REQUEST),
-		.sender_be = __builtin_bswap32(source_for(n, __builtin_bswap32(target_be))),
-		.target_be = target_be,
-	};
 	uint8_t *at = frame_at(m, 0);
 
 	memset(at, 0, FRAME_MIN);
-	memset(at, 0xff, 6);
+	memcpy(at, to, 6);
 	memcpy(at + 6, n->mac, 6);
 	at += 12;
 	for (unsigned i = 0; i < n->vlans; i++) {
@@ -246,7 +231,24 @@ static void request_write(const struct neighbor *n, struct rte_mbuf *m, uint32_t
 		at = put_be16(at, i + 1 < n->vlans ? 0x88a8 : 0x8100);
 		at = put_be16(at, n->vlan[i]);
 	}
-	at = put_be16(at, 0x0806);
+	m->ol_flags = 0;
+	return put_be16(at, type);
+}
+
+static void request_write(const struct neighbor *n, struct rte_mbuf *m, u128 target)
+{
+	static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	struct arp_packet arp = {
+		.hardware_be = __builtin_bswap16(1),
+		.protocol_be = __builtin_bswap16(0x0800),
+		.hardware_length = 6,
+		.protocol_length = 4,
+		.operation_be = __builtin_bswap16(ARP_REQUEST),
+		.sender_be = __builtin_bswap32((uint32_t)neighbor_source(n, target)),
+		.target_be = __builtin_bswap32((uint32_t)target),
+	};
+	uint8_t *at = frame_begin(n, m, broadcast, 0x0806);
+
 	memcpy(arp.sender_mac, n->mac, 6);
 	memcpy(at, &arp, sizeof arp);
 	m->data_len = FRAME_MIN;
@@ -267,9 +269,11 @@ static uint64_t ask_due_at(const struct neighbor *n, const struct nexthop_entry 
  * it. */
 static bool is_due(const struct neighbor *n, const struct nexthop_entry *entry, uint64_t now)
 {
-	if (!entry->ip_be || now < ask_due_at(n, entry))
+	if (!entry->ip || now < ask_due_at(n, entry))
 		return false;
-	return !n->gateway || entry->ip_be == __builtin_bswap32(n->gateway);
+	if (nexthop_is_ip4(entry->ip))
+		return !n->gateway || entry->ip == n->gateway;
+	return !n->solicit && (!n->gateway6 || entry->ip == n->gateway6);
 }
 
 /* Returns false when there is no packet to ask with. */
@@ -279,9 +283,12 @@ static bool ask(struct neighbor *n, struct nexthop_entry *entry, struct tx *tx, 
 
 	if (!m)
 		return false;
-	request_write(n, m, entry->ip_be);
+	if (nexthop_is_ip4(entry->ip))
+		request_write(n, m, entry->ip);
+	else
+		neighbor6_ask(n, m, entry->ip);
+	n->counters->value[nexthop_is_ip4(entry->ip) ? COUNTER_ARP_TX : COUNTER_ICMP_TX]++;
 	tx_push(tx, m);
-	n->counters->value[COUNTER_ARP_TX]++;
 	entry->asked_at = now;
 	if (entry->asked < UINT8_MAX)
 		entry->asked++;
@@ -293,6 +300,8 @@ void neighbor_poll(struct neighbor *n, struct tx *tx, uint64_t now)
 	struct nexthop *hop = n->nexthop;
 	unsigned asks = 0;
 
+	if (n->solicit)
+		neighbor6_solicit(n, tx, now);
 	if (hop->wanted && !n->cursor) {
 		hop->wanted = false;
 		n->round_at = now;

@@ -34,3 +34,27 @@ uint32_t steer_toeplitz4(const uint8_t *key, uint32_t src_be, uint32_t dst_be, u
 	return word_hash(key, __builtin_bswap32(src_be)) ^
 	       word_hash(key + 4, __builtin_bswap32(dst_be)) ^ word_hash(key + 8, ports);
 }
+
+uint32_t steer_toeplitz6(const uint8_t *key, const uint8_t *addresses, uint16_t src_port_be,
+			 uint16_t dst_port_be)
+{
+	uint32_t hash = 0, word;
+
+	for (unsigned i = 0; i < 8; i++) {
+		memcpy(&word, addresses + 4 * i, sizeof word);
+		hash ^= word_hash(key + 4 * i, __builtin_bswap32(word));
+	}
+	word = (uint32_t)__builtin_bswap16(src_port_be) << 16 | __builtin_bswap16(dst_port_be);
+	return hash ^ word_hash(key + 32, word);
+}
+
+uint32_t steer_soft6(const uint8_t *addresses, uint16_t src_port_be, uint16_t dst_port_be)
+{
+	uint64_t word[4], h;
+
+	memcpy(word, addresses, sizeof word);
+	h = (word[0] ^ word[2]) * 0xd6e8feb86659fd93u ^ word[1] ^ word[3];
+	h = (h ^ h >> 32) * 0xc2b2ae3d27d4eb4fu ^ (uint16_t)(src_port_be ^ dst_port_be);
+	h *= 0x9e3779b97f4a7c15u;
+	return (uint32_t)(h >> 32);
+}

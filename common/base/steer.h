@@ -6,6 +6,7 @@
 #ifndef BASE_STEER_H
 #define BASE_STEER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum steer_mode {
@@ -17,9 +18,10 @@ enum steer_mode {
 struct steer {
 	enum steer_mode mode;
 	uint16_t workers;
-	uint8_t key[52];          /* Toeplitz; as many bytes as the device's key, rest 0 */
-	uint16_t reta_size;       /* a power of two */
-	uint16_t *reta;           /* queue of each bucket */
+	bool toeplitz6;     /* the port hashes TCP and UDP over IPv6 too, by 4-tuple */
+	uint8_t key[52];    /* Toeplitz; as many bytes as the device's key, rest 0 */
+	uint16_t reta_size; /* a power of two */
+	uint16_t *reta;     /* queue of each bucket */
 };
 
 /* The Toeplitz hash (Microsoft RSS) of an IPv4 4-tuple of a received packet, network order. */
@@ -35,6 +37,11 @@ static inline uint32_t steer_soft4(uint32_t src_be, uint32_t dst_be, uint16_t sr
 	return (uint32_t)(h >> 32);
 }
 
+/* The same of IPv6; addresses as they lie in the header, source and destination, 32 bytes. */
+uint32_t steer_toeplitz6(const uint8_t *key, const uint8_t *addresses, uint16_t src_port_be,
+			 uint16_t dst_port_be);
+uint32_t steer_soft6(const uint8_t *addresses, uint16_t src_port_be, uint16_t dst_port_be);
+
 /* The worker, 0 to workers-1, that a received packet of this tuple belongs to. */
 static inline uint16_t steer_owner4(const struct steer *s, uint32_t src_be, uint32_t dst_be,
 				    uint16_t src_port_be, uint16_t dst_port_be)
@@ -43,8 +50,22 @@ static inline uint16_t steer_owner4(const struct steer *s, uint32_t src_be, uint
 		return 0;
 	if (s->mode == STEER_SOFT)
 		return (uint16_t)((uint64_t)steer_soft4(src_be, dst_be, src_port_be, dst_port_be) *
-					  s->workers >> 32);
+					  s->workers >>
+				  32);
 	return s->reta[steer_toeplitz4(s->key, src_be, dst_be, src_port_be, dst_port_be) &
+		       (s->reta_size - 1u)];
+}
+
+static inline uint16_t steer_owner6(const struct steer *s, const uint8_t *addresses,
+				    uint16_t src_port_be, uint16_t dst_port_be)
+{
+	if (s->mode == STEER_SINGLE)
+		return 0;
+	if (s->mode == STEER_SOFT || !s->toeplitz6)
+		return (uint16_t)((uint64_t)steer_soft6(addresses, src_port_be, dst_port_be) *
+					  s->workers >>
+				  32);
+	return s->reta[steer_toeplitz6(s->key, addresses, src_port_be, dst_port_be) &
 		       (s->reta_size - 1u)];
 }
 

@@ -24,6 +24,7 @@
 
 #define ETHER_IP4  0x0800
 #define ETHER_ARP  0x0806
+#define ETHER_IP6  0x86dd
 #define ETHER_VLAN 0x8100
 #define ETHER_QINQ 0x88a8
 
@@ -31,13 +32,21 @@
 #define TAG_BYTES  4
 #define ARP_BYTES  28
 #define IP_BYTES   20
+#define IP6_BYTES  40
 #define UDP_BYTES  8
 #define TCP_BYTES  20
 #define ICMP_BYTES 8
 
-#define PROTOCOL_ICMP 1
-#define PROTOCOL_TCP  6
-#define PROTOCOL_UDP  17
+#define PROTOCOL_ICMP  1
+#define PROTOCOL_TCP   6
+#define PROTOCOL_UDP   17
+#define PROTOCOL_ICMP6 58
+
+/* IPv6 extension headers (RFC 8200 section 4) */
+#define EXTENSION_HOPS        0
+#define EXTENSION_ROUTING     43
+#define EXTENSION_FRAGMENT    44
+#define EXTENSION_DESTINATION 60
 
 #define MAC_MASK       0x0000ffffffffffffu
 #define CKSUM_VERDICTS (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)
@@ -85,6 +94,7 @@ struct packet {
 	uint32_t room; /* bytes of the first segment: headers must lie in it */
 	uint32_t l3, l4;
 	uint32_t l4_len; /* transport header and payload, by the IP total length */
+	uint8_t family;
 };
 
 /* The sum over bytes that may lie in several segments. A segment that begins at an odd place has
@@ -166,8 +176,18 @@ always_inline void view_fill(struct view *view, const struct packet *p, enum vie
 		.payload = (uint16_t)(p->l4 + header),
 		.payload_len = (uint16_t)payload_len,
 		.kind = (uint8_t)kind,
-		.family = 4,
+		.family = p->family,
 	};
+}
+
+/* The sum over the pseudo header. */
+always_inline uint64_t pseudo_sum(const struct packet *p, uint8_t protocol)
+{
+	const uint8_t *ip = p->data + p->l3;
+
+	if (p->family == 6)
+		return checksum_pseudo6(ip + 8, protocol, (uint16_t)p->l4_len);
+	return checksum_pseudo4(load32(ip + 12), load32(ip + 16), protocol, (uint16_t)p->l4_len);
 }
 
 /* The field at l4 + field holds the sum of the pseudo header and nothing else. */
@@ -180,7 +200,6 @@ always_inline bool l4_sum_partial(const struct packet *p, uint64_t pseudo, unsig
 always_inline bool l4_sum_wrong(const struct packet *p, uint8_t protocol, uint32_t fixed,
 				unsigned field)
 {
-	const uint8_t *ip = p->data + p->l3;
 	uint64_t pseudo;
 
 	switch (p->m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) {
@@ -193,7 +212,7 @@ always_inline bool l4_sum_wrong(const struct packet *p, uint8_t protocol, uint32
 	}
 	if (!p->rule->verify)
 		return false;
-	pseudo = checksum_pseudo4(load32(ip + 12), load32(ip + 16), protocol, (uint16_t)p->l4_len);
+	pseudo = pseudo_sum(p, protocol);
 	return checksum_fold(carry_add(pseudo, l4_sum(p, fixed))) != 0xffff &&
 	       !l4_sum_partial(p, pseudo, field);
 }
@@ -218,7 +237,7 @@ always_inline enum drop tcp_parse(const struct packet *p, struct view *view)
 }
 
 /* The datagram is as long as its own length says; IP may carry more (RFC 768 and 9868). A checksum
- * field of zero means none. */
+ * field of zero means none, which IPv6 does not allow (RFC 8200 section 8.1). */
 static enum drop udp_parse(struct packet *p, struct view *view)
 {
 	uint32_t length;
@@ -232,18 +251,21 @@ static enum drop udp_parse(struct packet *p, struct view *view)
 		return DROP_UDP_BAD;
 	p->l4_len = length;
 	view_fill(view, p, VIEW_UDP, UDP_BYTES, length - UDP_BYTES);
-	if (load16(p->data + p->l4 + 6) && l4_sum_wrong(p, PROTOCOL_UDP, UDP_BYTES, 6))
-		return DROP_UDP_CSUM;
-	return DROP_NONE;
+	if (!load16(p->data + p->l4 + 6))
+		return p->family == 6 ? DROP_UDP_CSUM : DROP_NONE;
+	return l4_sum_wrong(p, PROTOCOL_UDP, UDP_BYTES, 6) ? DROP_UDP_CSUM : DROP_NONE;
 }
 
+/* ICMPv6 has a pseudo header (RFC 4443 section 2.3), ICMP has none. */
 static enum drop icmp_parse(const struct packet *p, struct view *view)
 {
+	uint64_t pseudo = p->family == 6 ? pseudo_sum(p, PROTOCOL_ICMP6) : 0;
+
 	if (p->l4_len < ICMP_BYTES)
 		return DROP_ICMP_BAD;
 	if (p->l4 + ICMP_BYTES > p->room)
 		return DROP_ETH_SHORT;
-	if (p->rule->verify && checksum_fold(l4_sum(p, ICMP_BYTES)) != 0xffff)
+	if (p->rule->verify && checksum_fold(carry_add(pseudo, l4_sum(p, ICMP_BYTES))) != 0xffff)
 		return DROP_ICMP_BAD;
 	view_fill(view, p, VIEW_ICMP, ICMP_BYTES, p->l4_len - ICMP_BYTES);
 	return DROP_NONE;
@@ -276,6 +298,75 @@ static enum drop ip4_parse(struct packet *p, struct view *view)
 	case PROTOCOL_UDP:
 		return udp_parse(p, view);
 	case PROTOCOL_ICMP:
+		return icmp_parse(p, view);
+	default:
+		return DROP_IP_PROTO;
+	}
+}
+
+/* Step over the extension headers from *next on. A routing header is passed over where it has been
+ * worked off; a fragment only if it is all of the packet (RFC 6946). Options in them are not looked
+ * at: none of them concerns an end. */
+static enum drop extensions_parse(struct packet *p, uint8_t *next)
+{
+	uint32_t end = p->l4 + p->l4_len;
+
+	for (unsigned i = 0;; i++) {
+		const uint8_t *header = p->data + p->l4;
+		uint32_t length;
+
+		if (*next == EXTENSION_HOPS && i)
+			return DROP_IP_BAD; /* only directly behind the IPv6 header */
+		if (*next != EXTENSION_HOPS && *next != EXTENSION_ROUTING &&
+		    *next != EXTENSION_FRAGMENT && *next != EXTENSION_DESTINATION)
+			return DROP_NONE;
+		if (p->l4 + 8 > end)
+			return DROP_IP_BAD;
+		if (p->l4 + 8 > p->room)
+			return DROP_ETH_SHORT;
+		length = *next == EXTENSION_FRAGMENT ? 8 : header[1] * 8u + 8;
+		if (p->l4 + length > end)
+			return DROP_IP_BAD;
+		if (*next == EXTENSION_FRAGMENT && host16(header + 2) & 0xfff9)
+			return DROP_IP_FRAGMENT;
+		if (*next == EXTENSION_ROUTING && header[3])
+			return DROP_IP_NOT_MINE; /* segments are left: another is the destination */
+		*next = header[0];
+		p->l4 += length;
+		p->l4_len -= length;
+	}
+}
+
+/* mine: to this port's address; else to a multicast one, which only Neighbour Discovery uses. */
+static enum drop ip6_parse(struct packet *p, bool mine, struct view *view)
+{
+	const uint8_t *ip = p->data + p->l3;
+	enum drop reason;
+	uint8_t next;
+
+	if (p->l3 + IP6_BYTES > p->room)
+		return DROP_ETH_SHORT;
+	if (ip[0] >> 4 != 6)
+		return DROP_IP_BAD;
+	p->family = 6;
+	p->l4 = p->l3 + IP6_BYTES;
+	p->l4_len = host16(ip + 4);
+	if (p->l4 + p->l4_len > p->m->pkt_len)
+		return DROP_IP_CUT;
+	next = ip[6];
+	reason = extensions_parse(p, &next);
+	if (reason)
+		return reason;
+	if (p->l4 > p->room)
+		return DROP_ETH_SHORT;
+	if (!mine && next != PROTOCOL_ICMP6)
+		return DROP_ETH_NOT_MINE;
+	switch (next) {
+	case PROTOCOL_TCP:
+		return tcp_parse(p, view);
+	case PROTOCOL_UDP:
+		return udp_parse(p, view);
+	case PROTOCOL_ICMP6:
 		return icmp_parse(p, view);
 	default:
 		return DROP_IP_PROTO;
@@ -320,14 +411,15 @@ static enum drop tags_parse(const struct packet *p)
 static enum drop frame_parse(struct packet *p, struct view *view)
 {
 	static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-	bool mine;
+	bool mine, group; /* RFC 2464 section 7: 33:33 and the end of the group's address */
 	uint16_t ether_type;
 	enum drop reason;
 
 	if (p->room < ETH_BYTES)
 		return DROP_ETH_SHORT;
 	mine = memcmp(p->data, p->rule->mac, sizeof p->rule->mac) == 0;
-	if (!mine && memcmp(p->data, broadcast, sizeof broadcast) != 0)
+	group = p->rule->ip6 && p->data[0] == 0x33 && p->data[1] == 0x33;
+	if (!mine && !group && memcmp(p->data, broadcast, sizeof broadcast) != 0)
 		return DROP_ETH_NOT_MINE;
 	reason = tags_parse(p);
 	if (reason)
@@ -335,6 +427,8 @@ static enum drop frame_parse(struct packet *p, struct view *view)
 	ether_type = host16(p->data + p->l3 - 2);
 	if (ether_type == ETHER_ARP)
 		return arp_parse(p, view);
+	if (ether_type == ETHER_IP6 && p->rule->ip6 && (mine || group))
+		return ip6_parse(p, mine, view);
 	if (!mine)
 		return DROP_ETH_NOT_MINE;
 	return ether_type == ETHER_IP4 ? ip4_parse(p, view) : DROP_ETH_TYPE;
@@ -364,7 +458,8 @@ static void shape_tag(struct shape *shape, unsigned end, uint16_t ether_type, ui
 	shape_set(shape, end, (uint8_t)vlan_id, 0xff);
 }
 
-static struct shape shape_make(const struct view_rule *rule)
+/* What IPv4 and IPv6 have in common. */
+static struct shape shape_begin(const struct view_rule *rule)
 {
 	struct shape shape = {0};
 
@@ -374,12 +469,31 @@ static struct shape shape_make(const struct view_rule *rule)
 		shape_tag(&shape, SHAPE_L3 - 3, ETHER_VLAN, rule->vlan_id[rule->vlans - 1]);
 	if (rule->vlans == 2)
 		shape_tag(&shape, SHAPE_L3 - 7, ETHER_QINQ, rule->vlan_id[0]);
+	return shape;
+}
+
+static struct shape shape_make(const struct view_rule *rule)
+{
+	struct shape shape = shape_begin(rule);
+
 	shape_set(&shape, SHAPE_L3 - 2, ETHER_IP4 >> 8, 0xff);
 	shape_set(&shape, SHAPE_L3 - 1, ETHER_IP4 & 0xff, 0xff);
 	shape_set(&shape, SHAPE_L3, 0x45, 0xff);
 	shape_set(&shape, SHAPE_L3 + 6, 0, 0x3f); /* no fragment */
 	shape_set(&shape, SHAPE_L3 + 7, 0, 0xff);
 	shape_set(&shape, SHAPE_L3 + 9, PROTOCOL_TCP, 0xff);
+	return shape;
+}
+
+/* IPv6, TCP without extension headers. */
+static struct shape shape_make6(const struct view_rule *rule)
+{
+	struct shape shape = shape_begin(rule);
+
+	shape_set(&shape, SHAPE_L3 - 2, ETHER_IP6 >> 8, 0xff);
+	shape_set(&shape, SHAPE_L3 - 1, ETHER_IP6 & 0xff, 0xff);
+	shape_set(&shape, SHAPE_L3, 0x60, 0xf0);
+	shape_set(&shape, SHAPE_L3 + 6, PROTOCOL_TCP, 0xff);
 	return shape;
 }
 
@@ -392,6 +506,7 @@ always_inline struct packet packet_make(const struct rte_mbuf *m, const struct v
 		.data = rte_pktmbuf_mtod(m, const uint8_t *),
 		.room = m->data_len,
 		.l3 = ETH_BYTES + vlans * TAG_BYTES,
+		.family = 4,
 	};
 }
 
@@ -419,6 +534,21 @@ always_inline bool shape_fits(struct packet *p, const struct shape *shape, unsig
 	return likely(total >= IP_BYTES + TCP_BYTES && p->l3 + total <= p->room);
 }
 
+/* The same of IPv6. */
+always_inline bool shape_fits6(struct packet *p, const struct shape *shape, unsigned vlans)
+{
+	if (unlikely(p->room < p->l3 + IP6_BYTES + TCP_BYTES))
+		return false;
+	if (unlikely(simd_differs(p->data + p->l3 - SHAPE_L3, shape->want, shape->mask)))
+		return false;
+	if (vlans && unlikely((load64(p->data) ^ load64(p->rule->mac)) & MAC_MASK))
+		return false;
+	p->family = 6;
+	p->l4 = p->l3 + IP6_BYTES;
+	p->l4_len = host16(p->data + p->l3 + 4);
+	return likely(p->l4_len >= TCP_BYTES && p->l4 + p->l4_len <= p->room);
+}
+
 /* Are both checksums of a short packet right, by our own sums? The addresses of the pseudo header
  * lie right before the TCP header and are summed with it. False where that does not serve. */
 always_inline bool short_sums_right(const struct packet *p)
@@ -435,15 +565,17 @@ always_inline bool short_sums_right(const struct packet *p)
 	       (l4_sum & 0xffff) + (l4_sum >> 16) == 0xffff;
 }
 
-/* What is not as it nearly always is goes through the layers, which tell what it is. */
+/* What is not as it nearly always is goes through the layers, which tell what it is. shape: of
+ * IPv4, and of IPv6 where the rule has that. */
 always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view_rule *rule,
-				     const struct shape *shape, unsigned vlans, struct view *view)
+				     const struct shape shape[2], unsigned vlans, struct view *view)
 {
 	struct packet p = packet_make(m, rule, vlans);
 	uint32_t header;
 
-	if (unlikely(!shape_fits(&p, shape, vlans)))
-		return view_parse(m, rule, view);
+	if (unlikely(!shape_fits(&p, &shape[0], vlans)))
+		return rule->ip6 && shape_fits6(&p, &shape[1], vlans) ? tcp_parse(&p, view)
+								      : view_parse(m, rule, view);
 	header = (uint32_t)(p.data[p.l4 + 12] >> 4) * 4;
 	if (unlikely(m->ol_flags & CKSUM_VERDICTS || !rule->verify || header < TCP_BYTES ||
 		     header > p.l4_len || !short_sums_right(&p)))
@@ -468,13 +600,16 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 				   const struct view_rule *restrict rule, unsigned vlans,
 				   struct view *restrict view, uint8_t *restrict reason)
 {
-	const struct shape shape = shape_make(rule);
+	struct shape shape[2];
 	unsigned refused = 0;
 
+	shape[0] = shape_make(rule);
+	if (rule->ip6)
+		shape[1] = shape_make6(rule);
 	for (unsigned i = 0; i < count; i++)
 		packet_prefetch(pkt[i]);
 	for (unsigned i = 0; i < count; i++) {
-		enum drop drop = shaped_parse(pkt[i], rule, &shape, vlans, &view[i]);
+		enum drop drop = shaped_parse(pkt[i], rule, shape, vlans, &view[i]);
 
 		reason[i] = (uint8_t)drop;
 		refused += drop != DROP_NONE;

@@ -29,6 +29,7 @@ struct view_rule {
 	uint8_t mac[6];      /* own address */
 	uint8_t vlans;       /* tags every frame must carry, 0-2 */
 	uint16_t vlan_id[2]; /* outermost first, host order */
+	bool ip6;            /* IPv6 is spoken: frames to Neighbour Discovery's groups pass, too */
 	bool verify;         /* verify checksums in software */
 	/* Also accept a TCP or UDP checksum field that holds the pseudo-header's sum alone: how a
 	 * kernel on this machine leaves it to a device that then does not compute it (veth, tap).

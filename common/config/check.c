@@ -54,45 +54,65 @@ static void device_check(struct reader *r, unsigned i)
 			    "device \"%s\" is another port's already", device);
 }
 
-static void gateway_check(struct reader *r, unsigned i)
+/* fe80::/10: on every link. */
+static bool is_link_local(uint8_t family, u128 address)
+{
+	return family == 6 && address >> 118 == 0x3fa;
+}
+
+static void gateway_check(struct reader *r, unsigned i, uint8_t family, u128 gateway)
 {
 	const struct config_port *port = &r->config->port[i];
+	unsigned bits = family == 4 ? 32 : 128, own = 0;
 	char text[46];
 	struct spot s;
 
-	if (!port->has_gateway || !port->addresses)
-		return;
 	for (unsigned j = 0; j < port->addresses; j++) {
-		u128 host = ((u128)1 << (32 - port->address[j].prefix)) - 1;
+		const struct config_address *address = &port->address[j];
+		u128 host = address->prefix ? ((u128)1 << (bits - address->prefix)) - 1 : ~(u128)0;
 
-		if ((port->gateway | host) != (port->address[j].address | host))
+		if (address->family != family)
 			continue;
-		if (port->gateway == port->address[j].address)
+		own++;
+		if ((gateway | host) != (address->address | host))
+			continue;
+		if (gateway == address->address)
 			problem_add(r->document, spot_find(r, &s, "ports", i, "gateway", NULL),
 				    PLACE_VALUE, "%s is the port's own address",
-				    ip_format(text, 4, port->gateway));
+				    ip_format(text, family, gateway));
 		return;
 	}
-	problem_add(r->document, spot_find(r, &s, "ports", i, "gateway", NULL), PLACE_VALUE,
-		    "expected an address inside a subnet of the port's own address, got \"%s\"",
-		    ip_format(text, 4, port->gateway));
+	if (own && !is_link_local(family, gateway))
+		problem_add(
+			r->document, spot_find(r, &s, "ports", i, "gateway", NULL), PLACE_VALUE,
+			"expected an address inside a subnet of the port's own address, got \"%s\"",
+			ip_format(text, family, gateway));
 }
 
-/* ARP asks in the name of an own address: without one, that of the first traffic entry. */
-static void address_default(struct config *c, unsigned i)
+static bool has_address(const struct config_port *port, uint8_t family)
+{
+	for (unsigned i = 0; i < port->addresses; i++)
+		if (port->address[i].family == family)
+			return true;
+	return false;
+}
+
+/* ARP asks in the name of an own address, so does Neighbour Discovery: without one, that of the
+ * first traffic entry. */
+static void address_default(struct config *c, unsigned i, uint8_t family)
 {
 	struct config_port *port = &c->port[i];
 
-	for (unsigned t = 0; t < c->traffics && !port->addresses; t++) {
-		const struct config_traffic *traffic = &c->traffic[t];
-		const struct ip_pool *own =
-			traffic_is_client(traffic->kind) ? &traffic->clients : &traffic->servers;
+	for (unsigned t = 0; t < c->traffics && !has_address(port, family); t++) {
+		const struct ip_pool *own = traffic_own(&c->traffic[t], family);
 
-		if (traffic->port != i || !own->ranges)
+		if (c->traffic[t].port != i || !own->ranges)
 			continue;
-		port->address = storage_take(c, sizeof(*port->address));
-		*port->address = (struct config_address){own->family, 32, own->range[0].first};
-		port->addresses = 1;
+		*(struct config_address *)list_grow(c, (void **)&port->address, port->addresses,
+						    sizeof(*port->address)) =
+			(struct config_address){family, family == 4 ? 32 : 128,
+						own->range[0].first};
+		port->addresses++;
 	}
 }
 
@@ -116,8 +136,12 @@ static void ports_check(struct reader *r)
 				name_check(r, "ports", i, c->port[i].name, c->port[j].name);
 		}
 		device_check(r, i);
-		gateway_check(r, i);
-		address_default(c, i);
+		if (c->port[i].has_gateway)
+			gateway_check(r, i, 4, c->port[i].gateway);
+		if (c->port[i].has_gateway6)
+			gateway_check(r, i, 6, c->port[i].gateway6);
+		address_default(c, i, 4);
+		address_default(c, i, 6);
 	}
 }
 
@@ -132,16 +156,18 @@ static bool kind_is_known(struct reader *r, unsigned i)
 static void port_check(struct reader *r, unsigned i)
 {
 	const struct config_traffic *traffic = &r->config->traffic[i];
+	unsigned headers = traffic_has(traffic, 4) || !traffic_has(traffic, 6) ? 40 : 60;
 	struct spot s;
 
 	if (r->config->ports > 1 && !spot_find(r, &s, "traffic", i, "port", NULL)->node)
 		problem_add(r->document, &s.key, PLACE_VALUE,
 			    "missing, expected the name of one of the %u ports", r->config->ports);
 	if (traffic->port < r->config->ports && traffic->tcp.mss &&
-	    traffic->tcp.mss + 40u > r->config->port[traffic->port].mtu)
+	    traffic->tcp.mss + headers > r->config->port[traffic->port].mtu)
 		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "mss"), PLACE_VALUE,
-			    "expected at most %d, the port's MTU less 40 bytes of headers, got %u",
-			    r->config->port[traffic->port].mtu - 40, traffic->tcp.mss);
+			    "expected at most %u, the port's MTU less %u bytes of headers, got %u",
+			    r->config->port[traffic->port].mtu - headers, headers,
+			    traffic->tcp.mss);
 	if (traffic->tcp.scale >= SCALE_0 && traffic->tcp.scale < SCALE_0 + SCALE_MAX &&
 	    traffic->tcp.window >> (traffic->tcp.scale - SCALE_0) > UINT16_MAX)
 		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "scale"),
@@ -149,6 +175,53 @@ static void port_check(struct reader *r, unsigned i)
 			    "a window of %u bytes shifted by %d does not fit 16 bits: enlarge "
 			    "\"scale\"",
 			    traffic->tcp.window, traffic->tcp.scale - SCALE_0);
+}
+
+/* A connection has one family: who has addresses of one needs a far end of it. */
+static void family_check(struct reader *r, unsigned i)
+{
+	const struct config_traffic *traffic = &r->config->traffic[i];
+	struct spot s;
+
+	if (traffic_is_stateless(traffic->kind) || traffic_is_udp(traffic->kind)) {
+		if (traffic->clients6.ranges)
+			problem_add(r->document, spot_find(r, &s, "traffic", i, "clients", NULL),
+				    PLACE_VALUE, "expected IPv4 addresses");
+		if (traffic->servers6.ranges)
+			problem_add(r->document, spot_find(r, &s, "traffic", i, "servers", NULL),
+				    PLACE_VALUE, "expected IPv4 addresses");
+		return;
+	}
+	for (uint8_t family = 4; family <= 6; family += 2) {
+		bool clients = traffic_clients(traffic, family)->ranges;
+		bool servers = traffic_servers(traffic, family)->ranges;
+
+		if (clients == servers || !traffic->clients.count + !traffic->clients6.count == 2 ||
+		    !traffic->servers.count + !traffic->servers6.count == 2)
+			continue;
+		problem_add(r->document,
+			    spot_find(r, &s, "traffic", i, clients ? "servers" : "clients", NULL),
+			    PLACE_VALUE, "expected an IPv%u address, as %s has", family,
+			    clients ? "clients" : "servers");
+	}
+}
+
+/* A connection knows its own IPv6 address by its number among the port's. */
+static void numbers_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *traffic = &r->config->traffic[i];
+	u128 before = 0;
+	struct spot s;
+
+	for (unsigned j = 0; j <= i; j++)
+		if (r->config->traffic[j].port == traffic->port)
+			before += traffic_own(&r->config->traffic[j], 6)->count;
+	if (!traffic_has(traffic, 6) || before < (u128)1 << 32)
+		return;
+	problem_add(r->document,
+		    spot_find(r, &s, "traffic", i,
+			      traffic_is_client(traffic->kind) ? "clients" : "servers", NULL),
+		    PLACE_VALUE, "expected fewer than 2^32 own IPv6 addresses on a port, got more");
 }
 
 /* A datagram is one packet: it is not fragmented. */
@@ -228,11 +301,18 @@ static char *count_text(u128 count)
 static void tuples_need(struct reader *r, const struct config_traffic *traffic,
 			const struct where *w, uint64_t needed, const char *what)
 {
-	u128 clients = traffic->clients.count, servers = traffic->servers.count;
-	u128 available =
-		clients * traffic->client_ports.count * servers * traffic->server_ports.count;
+	uint8_t family = traffic_has(traffic, 4) ? 4 : 6;
+	u128 clients = traffic_clients(traffic, family)->count;
+	u128 servers = traffic_servers(traffic, family)->count;
+	u128 ports = (u128)traffic->client_ports.count * traffic->server_ports.count;
+	u128 available;
 	char *text[3];
 
+	if (traffic_has(traffic, 4) && traffic_has(traffic, 6))
+		needed /= 2; /* connections alternate: that many of each */
+	if (__builtin_mul_overflow(clients, servers, &available) ||
+	    __builtin_mul_overflow(available, ports, &available))
+		return;
 	if (!available || needed <= available)
 		return;
 	text[0] = count_text(available);
@@ -314,7 +394,7 @@ static bool ports_meet(const struct port_pool *a, const struct port_pool *b, uns
 
 /* Two servers must not listen at one place, two clients not be the same end of the same connection.
  */
-static void overlap_check(struct reader *r, unsigned i, unsigned other)
+static void overlap_check(struct reader *r, unsigned i, unsigned other, uint8_t family)
 {
 	const struct config_traffic *a = &r->config->traffic[i], *b = &r->config->traffic[other];
 	unsigned server_port, client_port;
@@ -325,22 +405,28 @@ static void overlap_check(struct reader *r, unsigned i, unsigned other)
 	if (traffic_is_stateless(b->kind) || a->port != b->port ||
 	    traffic_is_udp(a->kind) != traffic_is_udp(b->kind) ||
 	    traffic_is_client(a->kind) != traffic_is_client(b->kind) ||
-	    !addresses_meet(&a->servers, &b->servers, &server) ||
+	    !addresses_meet(traffic_servers(a, family), traffic_servers(b, family), &server) ||
 	    !ports_meet(&a->server_ports, &b->server_ports, &server_port) ||
 	    !kind_is_known(r, other))
 		return;
-	ip_format(text, 4, server);
+	ip_format(text, family, server);
 	spot_find(r, &s, "traffic", i, "servers", NULL);
 	if (!traffic_is_client(a->kind))
 		problem_add(r->document, &s.key, PLACE_VALUE,
 			    "%s port %u is served by traffic[%u] already", text, server_port,
 			    other);
-	else if (addresses_meet(&a->clients, &b->clients, &client) &&
+	else if (addresses_meet(traffic_clients(a, family), traffic_clients(b, family), &client) &&
 		 ports_meet(&a->client_ports, &b->client_ports, &client_port))
 		problem_add(r->document, &s.key, PLACE_VALUE,
 			    "traffic[%u] connects to %s port %u from the same addresses and ports "
 			    "already",
 			    other, text, server_port);
+}
+
+/* An entry of both families counts as two. */
+static unsigned entry_families(const struct config_traffic *t)
+{
+	return traffic_is_stateless(t->kind) ? 0 : traffic_has(t, 4) + traffic_has(t, 6);
 }
 
 /* Says it once, of the first entry too many. */
@@ -351,9 +437,10 @@ static void entries_check(struct reader *r, unsigned i)
 	struct spot s;
 
 	for (unsigned j = 0; j < i; j++)
-		before += traffic[j].port == traffic[i].port &&
-			  !traffic_is_stateless(traffic[j].kind);
-	if (before != CONFIG_PORT_ENTRIES_MAX || traffic_is_stateless(traffic[i].kind))
+		if (traffic[j].port == traffic[i].port)
+			before += entry_families(&traffic[j]);
+	if (before > CONFIG_PORT_ENTRIES_MAX ||
+	    before + entry_families(&traffic[i]) <= CONFIG_PORT_ENTRIES_MAX)
 		return;
 	spot_find(r, &s, "traffic", i, "name", NULL);
 	problem_add(
@@ -382,8 +469,12 @@ static void traffic_check(struct reader *r)
 			replay_check(r, i);
 		else if (traffic_is_client(c->traffic[i].kind))
 			load_check(r, i);
-		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++)
-			overlap_check(r, i, j);
+		family_check(r, i);
+		numbers_check(r, i);
+		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++) {
+			overlap_check(r, i, j, 4);
+			overlap_check(r, i, j, 6);
+		}
 		entries_check(r, i);
 	}
 }

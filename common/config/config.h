@@ -34,8 +34,11 @@ struct config_port {
 	unsigned cores;
 	struct config_address *address; /* none only if no traffic uses the port */
 	unsigned addresses;
-	u128 gateway; /* valid when has_gateway */
+	u128 gateway; /* of IPv4, valid when has_gateway */
 	bool has_gateway;
+	u128 gateway6; /* of IPv6, valid when has_gateway6 */
+	bool has_gateway6;
+	bool solicit_router; /* "auto": the IPv6 router that advertises itself */
 	bool has_gateway_mac;
 	uint8_t gateway_mac[6];
 	uint64_t resolve_timeout; /* "3s": how long ARP may take before the run is given up */
@@ -174,9 +177,10 @@ struct config_traffic {
 	const char *name;
 	enum traffic_kind kind;
 	unsigned port;          /* index into config.port */
-	struct ip_pool clients; /* server: absent = anyone */
+	/* Of each family a pool, IPv4 first: `clients` and `servers` fill both of theirs. */
+	struct ip_pool clients, clients6; /* server: absent = anyone */
 	struct port_pool client_ports;
-	struct ip_pool servers;
+	struct ip_pool servers, servers6;
 	struct port_pool server_ports;
 	struct config_load load;
 	uint32_t requests_per_connection; /* CONFIG_UNLIMITED: until churned or drained, or for a
@@ -337,6 +341,47 @@ static inline bool traffic_is_udp(enum traffic_kind kind)
 static inline bool traffic_is_limited(const struct config_traffic *t)
 {
 	return t->kind == REPLAY || (t->kind == UDP_BLAST && (t->blast.packets || t->blast.bytes));
+}
+
+static inline const struct ip_pool *traffic_clients(const struct config_traffic *t, uint8_t family)
+{
+	return family == 6 ? &t->clients6 : &t->clients;
+}
+
+static inline const struct ip_pool *traffic_servers(const struct config_traffic *t, uint8_t family)
+{
+	return family == 6 ? &t->servers6 : &t->servers;
+}
+
+/* The addresses of this side, and those of the far end. */
+static inline const struct ip_pool *traffic_own(const struct config_traffic *t, uint8_t family)
+{
+	return traffic_is_client(t->kind) ? traffic_clients(t, family) : traffic_servers(t, family);
+}
+
+static inline const struct ip_pool *traffic_far(const struct config_traffic *t, uint8_t family)
+{
+	return traffic_is_client(t->kind) ? traffic_servers(t, family) : traffic_clients(t, family);
+}
+
+/* Does it use this address family? */
+static inline bool traffic_has(const struct config_traffic *t, uint8_t family)
+{
+	return traffic_own(t, family)->count;
+}
+
+/* Does anything on this port use IPv6? */
+static inline bool config_port_has6(const struct config *config, unsigned port)
+{
+	const struct config_port *p = &config->port[port];
+
+	for (unsigned i = 0; i < p->addresses; i++)
+		if (p->address[i].family == 6)
+			return true;
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].port == port && traffic_has(&config->traffic[i], 6))
+			return true;
+	return false;
 }
 
 /* Played by the stateless engine, others by the stateful one. */

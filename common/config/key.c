@@ -179,18 +179,19 @@ const struct key key_table[] = {
 		 "queue pair on each."},
 	{PORT, .name = "address", .type = TYPE_OWN_ADDRESSES,
 	 COUNTED(config_port, address, addresses),
-	 .help = "The port's own address with its prefix, \"10.0.0.1/24\", or a list; absent: the "
-		 "first "
-		 "address of its traffic."},
+	 .help = "The port's own address with its prefix, \"10.0.0.1/24\" or \"2001:db8::1/64\", or a "
+		 "list; absent: the first address of its traffic."},
 	{PORT, .name = "gateway", .type = TYPE_GATEWAY, FIELD(config_port, gateway),
-	 .help = "Router that all traffic is sent to, inside an own subnet; absent: every address "
-		 "is on-link."},
+	 .help = "Router that all traffic is sent to, inside an own subnet, or a list of one of each "
+		 "address family; \"auto\": the IPv6 router that advertises itself. Absent: every "
+		 "address is on-link."},
 	{PORT, .name = "gateway_mac", .type = TYPE_MAC,
 	 COUNTED(config_port, gateway_mac, has_gateway_mac),
-	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP."},
+	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP and Neighbour "
+		 "Discovery."},
 	{PORT, .name = "resolve_timeout", .type = TYPE_TIME, FIELD(config_port, resolve_timeout),
 	 .standard = "3s", .min = MS, .max = 3600 * S,
-	 .help = "How long ARP may take before the run is given up."},
+	 .help = "How long ARP or Neighbour Discovery may take before the run is given up."},
 	{PORT, .name = "mtu", .type = TYPE_COUNT, FIELD(config_port, mtu), .standard = "1500",
 	 .min = 576, .max = 9710, .help = "Largest IP packet in bytes."},
 	{PORT, .name = "vlan", .type = TYPE_VLANS, COUNTED(config_port, vlan, vlans), .min = 1,
@@ -220,8 +221,8 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "clients", .kinds = KIND_CLIENT, .type = TYPE_ADDRESSES,
 	 FIELD(config_traffic, clients), .required = true,
 	 .help = "Client addresses: \"10.0.0.1\", \"10.0.0.1-10.0.0.200\", \"10.1.0.0/16\" (every "
-		 "address of "
-		 "it), or a list of those."},
+		 "address of it), the same of IPv6, or a list of those. With both families "
+		 "connections alternate between them."},
 	{TRAFFIC, .name = "clients", .kinds = KIND_SERVER, .type = TYPE_ADDRESSES,
 	 FIELD(config_traffic, clients),
 	 .help = "The clients served, written as for a client; absent: anyone."},

@@ -8,8 +8,9 @@
 
 #define DECIMAL "[0-9]+(\\\\.[0-9]+)?([eE][-+]?[0-9]+)?"
 #define SUFFIX  "([kKmMgG][iI]?)?"
-#define IP      "[0-9]{1,3}(\\\\.[0-9]{1,3}){3}"
-#define RANGE   IP "(-" IP "|/[0-9]{1,2})?"
+#define IP4     "[0-9]{1,3}(\\\\.[0-9]{1,3}){3}"
+#define IP      "(" IP4 "|[0-9a-fA-F]*:[0-9a-fA-F:.]+)"
+#define RANGE   IP "(-" IP "|/[0-9]{1,3})?"
 #define SPAN    "[0-9]+(-[0-9]+)?"
 #define NAME    "[^.\\\\[\\\\]= ]+"
 /* A list's pattern, for a string and for each element of an array. */
@@ -254,21 +255,34 @@ static void port_read(struct reader *r, const struct where *w, const struct key 
 	free(words);
 }
 
-static void gateway_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+static bool gateway_take(struct item *item, const char *piece)
 {
-	struct where at = *w;
+	struct config_port *port = (struct config_port *)item->base;
 	struct config_address address;
 
-	/* Per address family a list: today there is one family. */
-	if (cJSON_IsArray(w->node) && cJSON_GetArraySize(w->node) == 1)
-		at.node = w->node->child;
-	if (!cJSON_IsString(at.node) || strchr(at.node->valuestring, '/') ||
-	    !value_address(at.node->valuestring, &address)) {
-		key_refuse(r, &at, key);
-		return;
+	if (strcmp(piece, "auto") == 0) {
+		port->solicit_router = true;
+	} else if (strchr(piece, '/') || !value_address(piece, &address)) {
+		return false;
+	} else if (address.family == 4) {
+		if (port->has_gateway)
+			return false;
+		port->gateway = address.address;
+		port->has_gateway = true;
+	} else {
+		if (port->has_gateway6)
+			return false;
+		port->gateway6 = address.address;
+		port->has_gateway6 = true;
 	}
-	memcpy(base + key->offset, &address.address, key->size);
-	((struct config_port *)base)->has_gateway = true;
+	return !(port->solicit_router && port->has_gateway6);
+}
+
+static void gateway_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	struct item item = {.reader = r, .where = *w, .key = key, .base = base};
+
+	items_read(&item, w->node, gateway_take);
 }
 
 static void mac_read(struct reader *r, const struct where *w, const struct key *key, char *base)
@@ -356,11 +370,13 @@ const struct type type_table[TYPES] = {
 	[TYPE_CORES] = {"core numbers, such as [0, 1], \"0-3,8\" or \"max\"",
 			NUMBERS("\"integer\",\"string\",\"array\"", "0", "65535", SPAN, "max|"),
 			cores_read},
-	[TYPE_OWN_ADDRESSES] = {"an IPv4 address with its prefix, such as \"10.0.0.1/24\"",
-				"\"type\":[\"string\",\"array\"]," LIST(IP "(/[0-9]{1,2})?"),
+	[TYPE_OWN_ADDRESSES] = {"an IP address with its prefix, such as \"10.0.0.1/24\" or "
+				"\"2001:db8::1/64\"",
+				"\"type\":[\"string\",\"array\"]," LIST(IP "(/[0-9]{1,3})?"),
 				own_addresses_read},
-	[TYPE_GATEWAY] = {"an IPv4 address",
-			  "\"type\":[\"string\",\"array\"],\"maxItems\":1," LIST(IP), gateway_read},
+	[TYPE_GATEWAY] = {"an IP address, \"auto\", or one of each family",
+			  "\"type\":[\"string\",\"array\"],\"maxItems\":2," LIST("(auto|" IP ")"),
+			  gateway_read},
 	[TYPE_MAC] = {"the MAC address of one station, such as \"02:00:00:00:00:01\"",
 		      "\"type\":\"string\",\"pattern\":\"^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2})"
 		      "{5}$\"",
@@ -370,7 +386,7 @@ const struct type type_table[TYPES] = {
 			"\"maxItems\":2,\"items\":{\"type\":"
 			"\"integer\",\"minimum\":1,\"maximum\":4094}",
 			vlans_read},
-	[TYPE_ADDRESSES] = {"IPv4 addresses, such as \"10.0.0.1\", \"10.0.0.1-10.0.0.9\", "
+	[TYPE_ADDRESSES] = {"IP addresses, such as \"10.0.0.1\", \"10.0.0.1-10.0.0.9\", "
 			    "\"10.0.0.0/24\" or a list of those",
 			    "\"type\":[\"string\",\"array\"]," LIST(RANGE), addresses_read},
 	[TYPE_PORTS] = {"ports from 1 to 65535, such as 80, \"80-83\" or a list of those",
@@ -401,7 +417,7 @@ const struct type type_table[TYPES] = {
 			      field_value_read},
 	[TYPE_FIELD_VALUES] = {"whole numbers or IPv4 addresses, in a list",
 			       "\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":[\"integer\","
-			       "\"string\"],\"minimum\":0,\"pattern\":\"^(" IP "|" DECIMAL SUFFIX
+			       "\"string\"],\"minimum\":0,\"pattern\":\"^(" IP4 "|" DECIMAL SUFFIX
 			       ")$\"}",
 			       field_values_read},
 };

@@ -149,13 +149,16 @@ void vlans_read(struct reader *r, const struct where *w, const struct key *key, 
 	uint_store(base + key->count, key->count_size, item.count);
 }
 
+/* A key of addresses fills two pools that lie side by side: IPv4's, then IPv6's. */
 static bool address_take(struct item *item, const char *piece)
 {
 	struct ip_pool *pool = (struct ip_pool *)(item->base + item->key->offset);
 	struct ip_range range;
+	uint8_t family;
 
-	if (!value_ip_range(piece, &range))
+	if (!value_ip_range(piece, &range, &family))
 		return address_refuse(item, piece, false);
+	pool += family == 6;
 	for (unsigned i = 0; i < pool->ranges; i++) {
 		const struct ip_range *other = &pool->range[i];
 		u128 start = range.first > other->first ? range.first : other->first;
@@ -165,11 +168,11 @@ static bool address_take(struct item *item, const char *piece)
 		    other->first >= range.first + range.count)
 			continue;
 		problem_add(item->reader->document, &item->where, PLACE_VALUE,
-			    "%s is in the list twice", ip_format(text, 4, start));
+			    "%s is in the list twice", ip_format(text, family, start));
 		return true;
 	}
-	memcpy(list_grow(item->reader->config, item->list, pool->ranges, sizeof(range)), &range,
-	       sizeof(range));
+	memcpy(list_grow(item->reader->config, (void **)&pool->range, pool->ranges, sizeof(range)),
+	       &range, sizeof(range));
 	pool->ranges++;
 	pool->count += range.count;
 	return true;
@@ -178,9 +181,10 @@ static bool address_take(struct item *item, const char *piece)
 void addresses_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	struct ip_pool *pool = (struct ip_pool *)(base + key->offset);
-	struct item item = item_of(r, w, key, base, &pool->range);
+	struct item item = item_of(r, w, key, base, NULL);
 
-	pool->family = 4;
+	pool[0].family = 4;
+	pool[1].family = 6;
 	items_read(&item, w->node, address_take);
 }
 

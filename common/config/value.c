@@ -233,65 +233,98 @@ bool value_ip(const char *text, u128 *address)
 	return true;
 }
 
-/* The address in front of `separator`, and what follows it. */
-static bool ip_before(const char *text, char separator, u128 *address, const char **rest)
+bool value_ip6(const char *text, u128 *address)
 {
-	char buffer[INET_ADDRSTRLEN];
+	struct in6_addr in;
+
+	if (inet_pton(AF_INET6, text, &in) != 1)
+		return false;
+	*address = 0;
+	for (unsigned i = 0; i < sizeof(in.s6_addr); i++)
+		*address = *address << 8 | in.s6_addr[i];
+	return true;
+}
+
+/* Returns the family, 0: it is no address. */
+static uint8_t ip_parse(const char *text, u128 *address)
+{
+	if (value_ip(text, address))
+		return 4;
+	return value_ip6(text, address) ? 6 : 0;
+}
+
+/* The address in front of `separator`, and what follows it. */
+static uint8_t ip_before(const char *text, char separator, u128 *address, const char **rest)
+{
+	char buffer[INET6_ADDRSTRLEN];
 	const char *end = strchr(text, separator);
 
 	if (!end || (size_t)(end - text) >= sizeof(buffer))
-		return false;
+		return 0;
 	memcpy(buffer, text, (size_t)(end - text));
 	buffer[end - text] = '\0';
 	*rest = end + 1;
-	return value_ip(buffer, address);
+	return ip_parse(buffer, address);
 }
 
-static bool prefix_parse(const char *text, u128 *address, uint64_t *prefix)
+static uint8_t prefix_parse(const char *text, u128 *address, uint64_t *prefix)
 {
 	uint64_t same;
 	const char *digits;
+	uint8_t family = ip_before(text, '/', address, &digits);
 
-	return ip_before(text, '/', address, &digits) && !strchr(digits, '-') &&
-	       value_span(digits, 32, prefix, &same);
+	return family && !strchr(digits, '-') &&
+			       value_span(digits, family == 4 ? 32 : 128, prefix, &same)
+		       ? family
+		       : 0;
 }
 
-/* Neither 0.0.0.0/8 nor multicast and above (RFC 6890). */
-static bool range_is_unicast(const struct ip_range *r)
+/* Neither 0.0.0.0/8 nor multicast and above (RFC 6890); of IPv6 neither multicast nor what lies
+ * below 2^48: unspecified, loopback, IPv4 in IPv6's clothes (RFC 4291 section 2.5). */
+static bool range_is_unicast(const struct ip_range *r, uint8_t family)
 {
-	return r->first >= 0x01000000 && r->first + r->count <= 0xe0000000;
+	u128 multicast = (u128)0xff << 120;
+
+	if (family == 4)
+		return r->first >= 0x01000000 && r->first + r->count <= 0xe0000000;
+	return r->first >> 48 && r->first < multicast && r->count <= multicast - r->first;
 }
 
 bool value_address(const char *text, struct config_address *address)
 {
-	uint64_t prefix = 32;
 	struct ip_range range = {0, 1};
+	uint8_t family = ip_parse(text, &range.first);
+	uint64_t prefix = family == 4 ? 32 : 128;
 
-	if (!value_ip(text, &range.first) && !prefix_parse(text, &range.first, &prefix))
-		return false;
-	*address = (struct config_address){4, (uint8_t)prefix, range.first};
-	return range_is_unicast(&range);
+	if (!family)
+		family = prefix_parse(text, &range.first, &prefix);
+	*address = (struct config_address){family, (uint8_t)prefix, range.first};
+	return family && range_is_unicast(&range, family);
 }
 
-bool value_ip_range(const char *text, struct ip_range *range)
+bool value_ip_range(const char *text, struct ip_range *range, uint8_t *family)
 {
 	const char *rest;
 	uint64_t prefix;
 	u128 last;
 
-	if (value_ip(text, &range->first)) {
+	*family = ip_parse(text, &range->first);
+	if (*family) {
 		range->count = 1;
-	} else if (prefix_parse(text, &range->first, &prefix)) {
-		range->count = (u128)1 << (32 - prefix);
-		if (range->first & (range->count - 1))
-			return false;
-	} else {
-		if (!ip_before(text, '-', &range->first, &rest) || !value_ip(rest, &last) ||
-		    last < range->first)
-			return false;
-		range->count = last - range->first + 1;
+		return range_is_unicast(range, *family);
 	}
-	return range_is_unicast(range);
+	*family = prefix_parse(text, &range->first, &prefix);
+	if (*family && !prefix)
+		return false;
+	if (*family) {
+		range->count = (u128)1 << ((*family == 4 ? 32 : 128) - prefix);
+		return !(range->first & (range->count - 1)) && range_is_unicast(range, *family);
+	}
+	*family = ip_before(text, '-', &range->first, &rest);
+	if (!*family || ip_parse(rest, &last) != *family || last < range->first)
+		return false;
+	range->count = last - range->first + 1;
+	return range_is_unicast(range, *family);
 }
 
 bool value_mac(const char *text, uint8_t mac[6])

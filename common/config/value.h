@@ -20,10 +20,11 @@ bool value_time(const char *text, uint64_t *ns);
 bool value_number(const char *text, double *);
 
 bool value_ip(const char *text, u128 *);
-/* "10.0.0.1/24"; without a prefix it is 32. */
+bool value_ip6(const char *text, u128 *);
+/* "10.0.0.1/24", "2001:db8::1/64"; without a prefix it is 32 or 128. */
 bool value_address(const char *text, struct config_address *);
-/* "10.0.0.1", "10.0.0.1-10.0.0.9" or "10.0.0.0/24", unicast only. */
-bool value_ip_range(const char *text, struct ip_range *);
+/* "10.0.0.1", "10.0.0.1-10.0.0.9" or "10.0.0.0/24", or the same of IPv6; unicast only. */
+bool value_ip_range(const char *text, struct ip_range *, uint8_t *family);
 /* What such a range - or with `one` such an address - must be and is not, in words (perhaps in
  * `words`); NULL if nothing of it can be read as an address. */
 const char *value_range_fault(const char *text, bool one, char *words, size_t size);

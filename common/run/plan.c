@@ -84,10 +84,12 @@ static void put_addresses(FILE *out, const struct config_port *port)
 			ip_format(text, port->address[i].family, port->address[i].address),
 			port->address[i].prefix);
 	if (port->has_gateway)
-		fprintf(out, ", gateway %s",
-			ip_format(text, port->addresses ? port->address[0].family : 4,
-				  port->gateway));
-	else
+		fprintf(out, ", gateway %s", ip_format(text, 4, port->gateway));
+	if (port->has_gateway6)
+		fprintf(out, ", gateway %s", ip_format(text, 6, port->gateway6));
+	if (port->solicit_router)
+		fputs(", gateway: the IPv6 router that advertises itself", out);
+	if (!port->has_gateway && !port->has_gateway6 && !port->solicit_router)
 		fputs(", no gateway: everything is on-link", out);
 	putc('\n', out);
 }
@@ -110,10 +112,18 @@ static void put_port(FILE *out, const struct config *config, unsigned i)
 
 static void put_tuples(FILE *out, const struct config_traffic *traffic)
 {
-	put_thousands(out, "  clients ", traffic->clients.count, "");
-	put_thousands(out, " x ports ", traffic->client_ports.count, "");
-	put_thousands(out, " x servers ", traffic->servers.count, "");
-	put_thousands(out, " x ports ", traffic->server_ports.count, "");
+	const char *before = "  clients ";
+
+	for (uint8_t family = 4; family <= 6; family += 2) {
+		if (!traffic_has(traffic, family))
+			continue;
+		put_thousands(out, before, traffic_clients(traffic, family)->count, "");
+		put_thousands(out, " x ports ", traffic->client_ports.count, "");
+		put_thousands(out, " x servers ", traffic_servers(traffic, family)->count, "");
+		put_thousands(out, " x ports ", traffic->server_ports.count,
+			      family == 6 ? " of IPv6" : "");
+		before = " + clients ";
+	}
 }
 
 static void put_rate(FILE *out, const char *name, struct rate rate)
@@ -168,10 +178,12 @@ static void put_client(FILE *out, const struct config *config, const struct conf
 
 static void put_server(FILE *out, const struct config_traffic *traffic)
 {
-	put_thousands(out, "  listens on addresses ", traffic->servers.count, "");
+	put_thousands(out, "  listens on addresses ",
+		      traffic->servers.count + traffic->servers6.count, "");
 	put_thousands(out, " x ports ", traffic->server_ports.count, "");
-	if (traffic->clients.ranges)
-		put_thousands(out, "; serves ", traffic->clients.count, " client addresses");
+	if (traffic->clients.ranges || traffic->clients6.ranges)
+		put_thousands(out, "; serves ", traffic->clients.count + traffic->clients6.count,
+			      " client addresses");
 	else
 		fputs("; serves any client", out);
 	if (traffic->response.body_size == CONFIG_ANY_SIZE)

@@ -9,11 +9,13 @@
 
 #include <string.h>
 
-#define FRAME_MIN     60 /* without FCS */
-#define ETHER_HEADER  14
-#define VLAN_TAG      4
-#define IP_TCP_HEADER 40
-#define IP_UDP_HEADER 28
+#define FRAME_MIN    60 /* without FCS */
+#define ETHER_HEADER 14
+#define VLAN_TAG     4
+#define IP4_HEADER   20
+#define IP6_HEADER   40
+#define TCP_HEADER   20
+#define UDP_HEADER   8
 
 static uint64_t header_lines(const struct config_message *message)
 {
@@ -48,12 +50,14 @@ const struct config_traffic *plan_load_server(const struct config *config,
 					      const struct config_traffic *client)
 {
 	enum traffic_kind kind = (enum traffic_kind)(client->kind + 1); /* they come in pairs */
+	uint8_t family = traffic_has(client, 4) ? 4 : 6;
 
 	for (unsigned i = 0; i < config->traffics; i++) {
 		const struct config_traffic *server = &config->traffic[i];
 
 		if (server->kind == kind &&
-		    ip_pool_contains(&server->servers, ip_pool_at(&client->servers, 0)) &&
+		    ip_pool_contains(traffic_servers(server, family),
+				     ip_pool_at(traffic_servers(client, family), 0)) &&
 		    port_pool_contains(&server->server_ports,
 				       port_pool_at(&client->server_ports, 0)))
 			return server;
@@ -61,29 +65,31 @@ const struct config_traffic *plan_load_server(const struct config *config,
 	return NULL;
 }
 
-static uint64_t frame_bytes(const struct config_port *port, uint64_t payload)
+/* A frame of so many bytes of headers from IP on, and of payload. */
+static uint64_t frame_bytes(const struct config_port *port, uint64_t header, uint64_t payload)
 {
-	uint64_t bytes = ETHER_HEADER + (uint64_t)VLAN_TAG * port->vlans + IP_TCP_HEADER + payload;
+	uint64_t bytes = ETHER_HEADER + (uint64_t)VLAN_TAG * port->vlans + header + payload;
 
 	return bytes < FRAME_MIN ? FRAME_MIN : bytes;
 }
 
-static uint64_t datagram_bytes(const struct config_port *port, uint64_t payload)
+/* Of both families, IPv4 is taken for all. */
+static uint64_t ip_header(const struct config_traffic *client)
 {
-	return frame_bytes(port, payload + IP_UDP_HEADER - IP_TCP_HEADER);
+	return traffic_has(client, 6) && !traffic_has(client, 4) ? IP6_HEADER : IP4_HEADER;
 }
 
 /* Add a message of `length` bytes, its segments and the ACKs between them. */
-static void add_message(struct frames *frames, const struct config_port *port, uint64_t length,
-			uint64_t mss)
+static void add_message(struct frames *frames, const struct config_port *port, uint64_t header,
+			uint64_t length, uint64_t mss)
 {
 	uint64_t full = length ? (length - 1) / mss : 0;
 	uint64_t acks = full / 2;
 
 	frames->request += full + 1 + acks;
-	frames->request_bytes += full * frame_bytes(port, mss) +
-				 frame_bytes(port, length - full * mss) +
-				 acks * frame_bytes(port, 0);
+	frames->request_bytes += full * frame_bytes(port, header, mss) +
+				 frame_bytes(port, header, length - full * mss) +
+				 acks * frame_bytes(port, header, 0);
 }
 
 /* A request and its answer, which is as long unless it is said to differ. */
@@ -93,11 +99,13 @@ static void count_datagrams(struct frames *frames, const struct config_port *por
 {
 	uint64_t request = client->request.body_size;
 	uint64_t response = server ? server->response.body_size : client->response.body_size;
+	uint64_t header = ip_header(client) + UDP_HEADER;
 
 	if (response == CONFIG_ANY_SIZE)
 		response = request;
 	*frames = (struct frames){.request = 2, .assumed = !server};
-	frames->request_bytes = datagram_bytes(port, request) + datagram_bytes(port, response);
+	frames->request_bytes =
+		frame_bytes(port, header, request) + frame_bytes(port, header, response);
 }
 
 static void count_frames(struct frames *frames, const struct config *config,
@@ -105,7 +113,8 @@ static void count_frames(struct frames *frames, const struct config *config,
 {
 	const struct config_port *port = &config->port[client->port];
 	const struct config_traffic *server = plan_load_server(config, client);
-	uint64_t mss = client->tcp.mss ? client->tcp.mss : port->mtu - IP_TCP_HEADER;
+	uint64_t header = ip_header(client) + TCP_HEADER;
+	uint64_t mss = client->tcp.mss ? client->tcp.mss : port->mtu - header;
 	bool separate_fin = server ? server->tcp.separate_fin : client->tcp.separate_fin;
 
 	if (client->kind == UDP_CLIENT) {
@@ -115,12 +124,13 @@ static void count_frames(struct frames *frames, const struct config *config,
 	*frames =
 		(struct frames){.connection = 4, .assumed = client->kind == HTTP_CLIENT && !server};
 	frames->connection += client->tcp.handshake_ack + separate_fin;
-	frames->connection_bytes = frames->connection * frame_bytes(port, 0);
-	add_message(frames, port, request_length(client), mss);
+	frames->connection_bytes = frames->connection * frame_bytes(port, header, 0);
+	add_message(frames, port, header, request_length(client), mss);
 	if (client->kind == TCP_CLIENT)
-		add_message(frames, port, client->response.body_size, mss);
+		add_message(frames, port, header, client->response.body_size, mss);
 	else
-		add_message(frames, port, server ? response_length(client, server) : 1, mss);
+		add_message(frames, port, header, server ? response_length(client, server) : 1,
+			    mss);
 }
 
 static bool is_number(struct rate rate)
@@ -133,6 +143,23 @@ static double number(struct rate rate)
 	return (double)rate.num / (double)rate.den;
 }
 
+/* Of both families; saturates. */
+static u128 tuples(const struct config_traffic *client)
+{
+	u128 ports = (u128)client->client_ports.count * client->server_ports.count, sum = 0;
+
+	for (uint8_t family = 4; family <= 6; family += 2) {
+		u128 count;
+
+		if (__builtin_mul_overflow(traffic_clients(client, family)->count,
+					   traffic_servers(client, family)->count, &count) ||
+		    __builtin_mul_overflow(count, ports, &count) ||
+		    __builtin_add_overflow(sum, count, &sum))
+			return ~(u128)0;
+	}
+	return sum;
+}
+
 void plan_load(struct load_plan *plan, const struct config *config,
 	       const struct config_traffic *client)
 {
@@ -142,8 +169,7 @@ void plan_load(struct load_plan *plan, const struct config *config,
 	double bytes;
 
 	*plan = (struct load_plan){0};
-	plan->tuples = client->clients.count * client->client_ports.count * client->servers.count *
-		       client->server_ports.count;
+	plan->tuples = tuples(client);
 	count_frames(&plan->frames, config, client);
 	if (client->requests_per_connection != CONFIG_UNLIMITED) {
 		if (cps > 0 && !(rps > 0))

@@ -357,6 +357,15 @@ static int port_start(struct port *port, unsigned index, struct err *err)
 	return 0;
 }
 
+/* Neighbour Discovery speaks to groups, one for each end of an address: all are taken in. A device
+ * that knows no such mode, or a cable, takes them in anyway or everything. */
+static void groups_hear(struct port *port)
+{
+	port->rule.ip6 = true;
+	if (rte_eth_allmulticast_enable(port->id))
+		rte_eth_promiscuous_enable(port->id);
+}
+
 static void port_close(struct port *port, unsigned index)
 {
 	if (device_parse(port->config->device).kind == DEVICE_LOOP)
@@ -376,6 +385,8 @@ static int port_open(const struct config *config, unsigned index, struct port *p
 	port->opened = true;
 	if (port_start(port, index, err))
 		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);
+	if (config_port_has6(config, index))
+		groups_hear(port);
 	return 0;
 }
 

@@ -18,8 +18,10 @@
 #include "device.h"
 
 #define HANDOFF_SIZE 4096
-#define RSS_WANTED   (RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP)
-#define RSS_NEEDED   RTE_ETH_RSS_NONFRAG_IPV4_TCP
+#define RSS_IP6      (RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP)
+#define RSS_WANTED \
+	(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP | RSS_IP6)
+#define RSS_NEEDED RTE_ETH_RSS_NONFRAG_IPV4_TCP
 
 static bool has_rss(const struct port *port, const struct rte_eth_dev_info *info)
 {
@@ -71,6 +73,7 @@ static int rss_read(struct port *port, const struct rte_eth_dev_info *info)
 	if (!has_rss(port, info) || rte_eth_dev_rss_hash_conf_get(port->id, &rss) ||
 	    (rss.rss_hf & RSS_NEEDED) != RSS_NEEDED)
 		return -1;
+	port->steer.toeplitz6 = (rss.rss_hf & RSS_IP6) == RSS_IP6;
 	return reta_read(port, info->reta_size) ? -1 : 0;
 }
 

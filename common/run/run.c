@@ -70,13 +70,24 @@ static bool port_has_client(const struct config *config, unsigned port)
 	return false;
 }
 
+/* No IPv6 router has advertised itself to one of the port's workers. */
+static bool router_missing(const struct run *r, unsigned port)
+{
+	for (unsigned i = 0; i < r->crew.workers; i++)
+		if (r->crew.worker[i]->port_index == port && r->crew.worker[i]->neighbor.solicit &&
+		    !r->crew.worker[i]->neighbor.router)
+			return true;
+	return false;
+}
+
 /* Name what did not answer. The crew has stopped, so its tables can be read. */
 static int resolve_failed(struct run *r, unsigned port, struct err *err)
 {
 	const struct config_port *config = &r->config->port[port];
 	const struct nexthop_entry *silent = NULL;
 	unsigned asked = 0, silents = 0;
-	char address[46];
+	char name[WATCH_HOP_MAX];
+	bool routed;
 
 	crew_join(&r->crew);
 	for (unsigned i = 0; i < r->crew.workers; i++) {
@@ -85,26 +96,33 @@ static int resolve_failed(struct run *r, unsigned port, struct err *err)
 		for (uint32_t n = 0; r->crew.worker[i]->port_index == port && n <= hop->mask; n++) {
 			const struct nexthop_entry *entry = &hop->table[n];
 
-			if (!entry->ip_be || entry->resolved)
+			if (!entry->ip || entry->resolved)
 				continue;
 			silents++;
 			if (!silent)
 				silent = entry;
-			if (entry->ip_be == silent->ip_be)
+			if (entry->ip == silent->ip)
 				asked += entry->asked;
 		}
 	}
+	if (!silent && router_missing(r, port))
+		return err_set(
+			err, EXIT_ENVIRONMENT,
+			"port %s: no IPv6 router has advertised itself in %g s (`gateway` is "
+			"\"auto\"); is there one on this network%s?",
+			config->name, (double)config->resolve_timeout / 1e9,
+			config->vlans ? " and VLAN" : "");
 	if (!silent)
 		return err_set(err, EXIT_ENVIRONMENT, "port %s: resolved too late", config->name);
-	ip_format(address, 4, __builtin_bswap32(silent->ip_be));
-	return err_set(
-		err, EXIT_ENVIRONMENT,
-		"port %s: no answer to ARP for %s %s: %u requests sent in %g s%s; is it up, on "
-		"this network%s?%s",
-		config->name, config->has_gateway ? "gateway" : "server", address, asked,
-		(double)config->resolve_timeout / 1e9, silents > 1 ? ", others silent too" : "",
-		config->vlans ? " and VLAN" : "",
-		config->has_gateway ? "" : " If it is behind a router, set `gateway`.");
+	routed = nexthop_is_ip4(silent->ip) ? config->has_gateway : config->has_gateway6;
+	return err_set(err, EXIT_ENVIRONMENT,
+		       "port %s: no answer to %s for %s: %u requests sent in %g s%s; is it up, on "
+		       "this network%s?%s",
+		       config->name, nexthop_is_ip4(silent->ip) ? "ARP" : "Neighbour Discovery",
+		       watch_hop(config, silent->ip, name), asked,
+		       (double)config->resolve_timeout / 1e9,
+		       silents > 1 ? ", others silent too" : "", config->vlans ? " and VLAN" : "",
+		       routed ? "" : " If it is behind a router, set `gateway`.");
 }
 
 /* Wait for the next hops of every client port. */

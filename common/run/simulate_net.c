@@ -107,10 +107,11 @@ static int port_make(struct simulated_net *net, unsigned port, const struct crew
 	if (memory_arena_open(&p->arena, bytes, -1, HUGEPAGES_OFF, err))
 		return -1;
 	p->steer.workers = 1;
-	p->nexthop.has_gateway = true;
+	p->nexthop.has_gateway = p->nexthop.has_gateway6 = true;
 	p->end.counters = &p->counters;
 	p->end.wake = ENGINE_NEVER;
 	p->end.rule.verify = config->verify_checksums;
+	p->end.rule.ip6 = config_port_has6(net->config, port);
 	p->end.rule.vlans = config->vlans;
 	memcpy(p->end.rule.vlan_id, config->vlan, sizeof(config->vlan));
 	mac_of(port, p->end.rule.mac);
@@ -182,6 +183,8 @@ static int cable_make(struct simulated_net *net, unsigned a, unsigned b, struct 
 
 	mac_of(b, first->nexthop.gateway);
 	mac_of(a, second->nexthop.gateway);
+	mac_of(b, first->nexthop.gateway6);
+	mac_of(a, second->nexthop.gateway6);
 	*cable = (struct sim){.end = {&first->end, &second->end}, .box = &net->box};
 	return wire_make(net, a, !swapped, err) || wire_make(net, b, swapped, err) ? -1 : 0;
 }

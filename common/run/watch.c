@@ -67,21 +67,42 @@ static void cut_watch(struct watch *watch, const struct crew *crew, unsigned por
 		watch->config->port[port].name);
 }
 
+const char *watch_hop(const struct config_port *port, u128 ip, char text[WATCH_HOP_MAX])
+{
+	bool is_ip4 = nexthop_is_ip4(ip);
+	char address[46];
+
+	ip_format(address, is_ip4 ? 4 : 6, is_ip4 ? (uint32_t)ip : ip);
+	snprintf(text, WATCH_HOP_MAX, "%s %s",
+		 (is_ip4 ? port->has_gateway : port->has_gateway6) ? "gateway" : "server", address);
+	return text;
+}
+
+/* What a port's traffic goes through, in words; NULL: nothing. */
+static const char *router_name(const struct config_port *port, char text[WATCH_HOP_MAX])
+{
+	if (port->has_gateway)
+		return watch_hop(port, nexthop_ip4(__builtin_bswap32((uint32_t)port->gateway)),
+				 text);
+	if (port->has_gateway6)
+		return watch_hop(port, port->gateway6, text);
+	return port->solicit_router ? "IPv6 router" : NULL;
+}
+
 /* Say once when a server port's gateway has been silent for the time-out. */
 static void gateways_watch(struct watch *watch, const struct crew *crew, uint64_t elapsed)
 {
 	for (unsigned i = 0; i < watch->config->ports && !watch->gateways_looked_at; i++) {
 		const struct config_port *port = &watch->config->port[i];
-		char address[46];
+		char text[WATCH_HOP_MAX];
 
 		if (elapsed < port->resolve_timeout)
 			return;
-		if (!port->has_gateway || watch_resolved(crew, i))
+		if (!router_name(port, text) || watch_resolved(crew, i))
 			continue;
 		fprintf(stderr,
-			"onager: port %s: gateway %s has not answered ARP yet; serving all the "
-			"same\n",
-			port->name, ip_format(address, 4, port->gateway));
+			"onager: port %s: %s has not been heard of yet; serving all the same\n",
+			port->name, router_name(port, text));
 	}
 	watch->gateways_looked_at = true;
 }

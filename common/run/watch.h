@@ -19,6 +19,10 @@ void watch_close(struct watch *);
 /* Look, `elapsed` ns after the load began. */
 void watch_look(struct watch *, const struct crew *, uint64_t elapsed);
 
+/* "gateway 10.0.0.1", "server 2001:db8::1": what a port's next hop (as in nexthop.h) is to it. */
+#define WATCH_HOP_MAX 64
+const char *watch_hop(const struct config_port *, u128 ip, char text[WATCH_HOP_MAX]);
+
 /* Have all next hops that the load of a port needs been resolved? */
 bool watch_resolved(const struct crew *, unsigned port);
 

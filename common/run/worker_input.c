@@ -8,8 +8,9 @@
  * reason and recycled.
  *
  * A packet that comes over a hand-off ring is parsed again by its owner rather than carried with
- * its view; its checksums are marked as verified. ARP reaches one queue only, but every worker has
- * its own next hops: the one that gets it gives copies to the others, over the same rings. */
+ * its view; its checksums are marked as verified. ARP and Neighbour Discovery reach one queue only,
+ * but every worker has its own next hops: the one that gets it gives copies to the others, over the
+ * same rings. */
 #include "worker_input.h"
 
 #include <string.h>
@@ -71,10 +72,13 @@ static inline uint16_t packet_owner(const struct worker *w, const struct rte_mbu
 	uint32_t address[2];
 	uint16_t port[2];
 
-	if (steer->mode == STEER_TOEPLITZ && m->ol_flags & RTE_MBUF_F_RX_RSS_HASH)
+	if (steer->mode == STEER_TOEPLITZ && m->ol_flags & RTE_MBUF_F_RX_RSS_HASH &&
+	    (view->family == 4 || steer->toeplitz6))
 		return steer->reta[m->hash.rss & (steer->reta_size - 1u)];
-	memcpy(address, ip + 12, sizeof address);
 	memcpy(port, tcp, sizeof port);
+	if (view->family == 6)
+		return steer_owner6(steer, ip + 8, port[0], port[1]);
+	memcpy(address, ip + 12, sizeof address);
 	return steer_owner4(steer, address[0], address[1], port[0], port[1]);
 }
 
@@ -130,43 +134,46 @@ static void handover_send(struct worker *w, struct handover *h, uint64_t now)
 	}
 }
 
-/* Give every other worker of the port a copy of an ARP packet to learn from. */
-static void arp_share(struct worker *w, const struct rte_mbuf *m, const struct view *view)
+/* Give every other worker of the port a copy of a packet to learn from: ARP, or Neighbour
+ * Discovery. */
+static void news_share(struct worker *w, const struct rte_mbuf *m, const struct view *view)
 {
-	for (uint16_t other = 0; other < w->port->queues; other++) {
+	uint16_t length = (uint16_t)(view->payload + view->payload_len);
+
+	for (uint16_t other = 0; length <= m->data_len && other < w->port->queues; other++) {
 		struct rte_mbuf *copy = other == w->queue ? NULL : tx_new(&w->txq.tx);
 
 		if (!copy)
 			continue;
-		memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(m, void *), view->payload);
-		copy->data_len = view->payload;
-		copy->pkt_len = view->payload;
+		memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(m, void *), length);
+		copy->data_len = length;
+		copy->pkt_len = length;
 		if (rte_ring_enqueue(w->port->handoff[other], copy))
 			rte_pktmbuf_free(copy);
 	}
 }
 
-/* Deal with packet i, which is not TCP or was refused by the parser. A copy of an ARP packet that
- * another worker handed over is not counted: the packet itself was, where it came in. */
+/* Deal with packet i, which is not TCP or was refused by the parser. A copy of news that another
+ * worker handed over is not counted: the packet itself was, where it came in. */
 static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
 	const struct view *view = &rx->view[i];
 
 	if (!rx->reason[i]) {
+		bool news = neighbor_is_news(rx->pkt[i], view);
+
+		if (handed && news) {
+			neighbor_learn(&w->neighbor, rx->pkt[i], view, now);
+			return;
+		}
+		if (w->handoff && news)
+			news_share(w, rx->pkt[i], view);
 		switch (view->kind) {
 		case VIEW_ARP:
-			if (handed) {
-				neighbor_learn(&w->neighbor, rx->pkt[i], view, now);
-				return;
-			}
-			counter_add(w, COUNTER_ARP_RX, 1);
-			if (w->handoff)
-				arp_share(w, rx->pkt[i], view);
-			neighbor_input(&w->neighbor, rx, i, &w->txq.tx, now);
-			break;
 		case VIEW_ICMP:
-			counter_add(w, COUNTER_ICMP_RX, 1);
+			counter_add(w, view->kind == VIEW_ARP ? COUNTER_ARP_RX : COUNTER_ICMP_RX,
+				    1);
 			neighbor_input(&w->neighbor, rx, i, &w->txq.tx, now);
 			break;
 		default:

@@ -18,28 +18,26 @@
 #define HOPS_GATEWAY 16u
 #define ASK_LATER_NS 250000000u /* workers but the first hear from the first */
 
-/* The pool of a traffic entry that is this side's, and the far end's. */
-static const struct ip_pool *pool_own(const struct config_traffic *traffic)
-{
-	return traffic_is_client(traffic->kind) ? &traffic->clients : &traffic->servers;
-}
-
-static const struct ip_pool *pool_far(const struct config_traffic *traffic)
-{
-	return traffic_is_client(traffic->kind) ? &traffic->servers : &traffic->clients;
-}
-
 /* Slots of the next-hop table: twice what the load may talk to, within reason. */
 static uint32_t hops_wanted(const struct config *config, unsigned port)
 {
+	const struct config_port *p = &config->port[port];
+	bool routed4 = p->has_gateway_mac || p->has_gateway;
+	bool routed6 = p->has_gateway_mac || p->has_gateway6 || p->solicit_router;
 	uint32_t slots = HOPS_MIN;
 	u128 hops = 0;
 
-	if (config->port[port].has_gateway)
+	if (routed4 && (routed6 || !config_port_has6(config, port)))
 		return HOPS_GATEWAY;
-	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].port == port)
-			hops += pool_far(&config->traffic[i])->count;
+	for (unsigned i = 0; i < config->traffics; i++) {
+		if (config->traffic[i].port != port)
+			continue;
+		for (uint8_t family = 4; family <= 6; family += 2) {
+			u128 count = traffic_far(&config->traffic[i], family)->count;
+
+			hops += count < HOPS_MAX ? count : HOPS_MAX;
+		}
+	}
 	while (slots < HOPS_MAX && slots < 2 * hops + 2)
 		slots *= 2;
 	return slots;
@@ -51,35 +49,73 @@ size_t worker_bytes(const struct config *config, unsigned port)
 
 	bytes += hops_wanted(config, port) * sizeof(struct nexthop_entry);
 	bytes += config->port[port].addresses * sizeof(struct neighbor_address);
-	bytes += config->traffics *
-		 (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
-		  sizeof(struct ip_pool *) + sizeof(struct traffic_stats *) +
-		  sizeof(struct stream_stats *) + sizeof(struct tape *) + 2 * sizeof(struct traffic_level));
+	bytes += config->traffics * (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
+				     2 * sizeof(struct ip_pool *) + sizeof(struct traffic_stats *) +
+				     sizeof(struct stream_stats *) + sizeof(struct tape *) +
+				     2 * sizeof(struct traffic_level));
 	return bytes + (2 * config->traffics + 10) * 64; /* every piece begins a cache line */
+}
+
+/* A pool's address as the next-hop table has it. */
+static u128 hop_of(uint8_t family, u128 address)
+{
+	return family == 4 ? nexthop_ip4(__builtin_bswap32((uint32_t)address)) : address;
+}
+
+/* The servers of client entries, up to a bound. */
+static int neighbor_servers(struct worker *w, uint8_t family, uint64_t first_ask)
+{
+	unsigned targets = 0;
+
+	for (unsigned i = 0; i < w->config->traffics; i++) {
+		const struct config_traffic *traffic = &w->config->traffic[i];
+		const struct ip_pool *servers = traffic_servers(traffic, family);
+
+		if (traffic->port != w->port_index || !traffic_is_client(traffic->kind))
+			continue;
+		for (u128 n = 0; n < servers->count && targets < TARGETS_MAX; n++, targets++)
+			if (neighbor_add(&w->neighbor, hop_of(family, ip_pool_at(servers, n)),
+					 first_ask))
+				return -1;
+	}
+	return 0;
 }
 
 static int neighbor_targets(struct worker *w, uint64_t first_ask)
 {
 	const struct config_port *port = w->port->config;
-	unsigned targets = 0;
+	struct neighbor *n = &w->neighbor;
+	int ret = 0;
 
-	if (port->has_gateway)
-		return port->has_gateway_mac
-			       ? 0
-			       : neighbor_add(&w->neighbor, (uint32_t)port->gateway, first_ask);
-	for (unsigned i = 0; i < w->config->traffics; i++) {
-		const struct config_traffic *traffic = &w->config->traffic[i];
-
-		if (traffic->port != w->port_index || !traffic_is_client(traffic->kind))
-			continue;
-		for (u128 n = 0; n < traffic->servers.count && targets < TARGETS_MAX; n++) {
-			if (neighbor_add(&w->neighbor, (uint32_t)ip_pool_at(&traffic->servers, n),
-					 first_ask))
-				return -1;
-			targets++;
-		}
+	if (port->has_gateway_mac)
+		return 0;
+	if (port->has_gateway) {
+		n->gateway = hop_of(4, port->gateway);
+		ret |= neighbor_add(n, n->gateway, first_ask);
+	} else {
+		ret |= neighbor_servers(w, 4, first_ask);
 	}
-	return 0;
+	if (port->solicit_router) {
+		neighbor_solicit(n, first_ask);
+	} else if (port->has_gateway6) {
+		n->gateway6 = port->gateway6;
+		ret |= neighbor_add(n, n->gateway6, first_ask);
+	} else {
+		ret |= neighbor_servers(w, 6, first_ask);
+	}
+	return ret;
+}
+
+static void neighbor_pools(struct worker *w, const struct ip_pool **pool)
+{
+	w->neighbor.pool = pool;
+	for (unsigned i = 0; i < w->config->traffics; i++) {
+		if (w->config->traffic[i].port != w->port_index)
+			continue;
+		*pool++ = traffic_own(&w->config->traffic[i], 4);
+		*pool++ = traffic_own(&w->config->traffic[i], 6);
+		w->neighbor.pools += 2;
+	}
 }
 
 static int neighbor_open(struct worker *w, struct arena *arena, uint64_t now)
@@ -87,7 +123,7 @@ static int neighbor_open(struct worker *w, struct arena *arena, uint64_t now)
 	const struct config_port *port = w->port->config;
 	struct neighbor *n = &w->neighbor;
 	struct neighbor_address *address = arena_take(arena, port->addresses * sizeof(*address));
-	const struct ip_pool **pool = arena_take(arena, w->config->traffics * sizeof(*pool));
+	const struct ip_pool **pool = arena_take(arena, 2 * w->config->traffics * sizeof(*pool));
 
 	if (!address || !pool)
 		return -1;
@@ -95,24 +131,18 @@ static int neighbor_open(struct worker *w, struct arena *arena, uint64_t now)
 	n->vlans = port->vlans;
 	memcpy(n->vlan, port->vlan, sizeof n->vlan);
 	n->address = address;
-	n->pool = pool;
 	n->nexthop = &w->nexthop;
 	n->counters = &w->counters;
 	for (unsigned i = 0; i < port->addresses; i++) {
-		unsigned prefix = port->address[i].prefix;
+		const struct config_address *own = &port->address[i];
+		unsigned host = (own->family == 4 ? 32u : 128u) - own->prefix;
 
-		if (port->address[i].family != 4)
-			continue;
 		address[n->addresses++] = (struct neighbor_address){
-			.address = (uint32_t)port->address[i].address,
-			.mask = prefix ? UINT32_MAX << (32 - prefix) : 0,
+			.address = hop_of(own->family, own->address),
+			.mask = host < 128 ? ~(u128)0 << host : 0,
 		};
 	}
-	for (unsigned i = 0; i < w->config->traffics; i++)
-		if (w->config->traffic[i].port == w->port_index)
-			pool[n->pools++] = pool_own(&w->config->traffic[i]);
-	if (port->has_gateway && !port->has_gateway_mac)
-		n->gateway = (uint32_t)port->gateway;
+	neighbor_pools(w, pool);
 	return neighbor_targets(w, w->queue ? now + ASK_LATER_NS : now);
 }
 
@@ -123,8 +153,9 @@ static int nexthop_open(struct worker *w, struct arena *arena)
 
 	w->nexthop.mask = slots - 1;
 	w->nexthop.table = arena_take(arena, slots * sizeof(*w->nexthop.table));
-	w->nexthop.has_gateway = port->has_gateway && port->has_gateway_mac;
+	w->nexthop.has_gateway = w->nexthop.has_gateway6 = port->has_gateway_mac;
 	memcpy(w->nexthop.gateway, port->gateway_mac, sizeof w->nexthop.gateway);
+	memcpy(w->nexthop.gateway6, port->gateway_mac, sizeof w->nexthop.gateway6);
 	return w->nexthop.table ? 0 : -1;
 }
 
@@ -193,7 +224,7 @@ static void handoff_close(struct worker *w)
 	while (w->handoff && !rte_ring_sc_dequeue(w->handoff, (void **)&m)) {
 		struct view view = {.kind = VIEW_TCP};
 
-		if (view_parse(m, w->rule, &view) || view.kind != VIEW_ARP) {
+		if (view_parse(m, w->rule, &view) || !neighbor_is_news(m, &view)) {
 			enum counter counter =
 				view.kind == VIEW_UDP ? COUNTER_UDP_RX : COUNTER_TCP_RX;
 

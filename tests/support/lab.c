@@ -112,12 +112,15 @@ void lab_open(struct lab_end *lab, const struct config *config, unsigned port,
 	lab->steer.workers = 1;
 	lab->nexthop.has_gateway = true;
 	memcpy(lab->nexthop.gateway, lab_mac[!port], 6);
+	lab->nexthop.has_gateway6 = true;
+	memcpy(lab->nexthop.gateway6, lab_mac[!port], 6);
 	memcpy(setup.mac, lab_mac[port], 6);
 	lab->all[port] = &lab->stats;
 	lab->arena = calloc(1, sizeof(*lab->arena));
 	lab->arena->arena.take = arena_calloc;
 	lab->sim.counters = &lab->counters;
 	lab->sim.rule.verify = true;
+	lab->sim.rule.ip6 = config_port_has6(config, port);
 	memcpy(lab->sim.rule.mac, lab_mac[port], 6);
 	lab->sim.sockets = traffic_is_udp(config->traffic[port].kind);
 	lab->sim.wake = ENGINE_NEVER;

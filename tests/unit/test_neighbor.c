@@ -34,9 +34,12 @@ struct world {
 	struct rx_burst rx;
 };
 
+/* As the table has it. */
+#define HOP(a, b, c, d) ((u128)0xffff << 32 | IP(a, b, c, d))
+
 static const struct neighbor_address addresses[] = {
-	{IP(10, 0, 0, 1), 0xffffff00},
-	{IP(20, 0, 0, 1), 0xff000000},
+	{HOP(10, 0, 0, 1), ~(u128)0xff},
+	{HOP(20, 0, 0, 1), ~(u128)0xffffff},
 };
 
 static int setup(void **state)
@@ -259,7 +262,7 @@ static void asks_for_the_gateway_until_it_answers(void **state)
 	struct world *w = *state;
 	struct rte_mbuf *m;
 
-	w->n.gateway = IP(10, 0, 0, 254);
+	w->n.gateway = HOP(10, 0, 0, 254);
 	assert_int_equal(neighbor_add(&w->n, w->n.gateway, 0), 0);
 	neighbor_poll(&w->n, &w->tx.tx, 0);
 	m = sent(w);
@@ -283,7 +286,7 @@ static void follows_a_gateway_that_moves(void **state)
 {
 	struct world *w = *state;
 
-	w->n.gateway = IP(10, 0, 0, 254);
+	w->n.gateway = HOP(10, 0, 0, 254);
 	neighbor_add(&w->n, w->n.gateway, 0);
 	give(w, arp_make(w, 2, mac_far, IP(10, 0, 0, 254), IP(10, 0, 0, 1)), 0);
 	poll(w, 0, 11 * S);
@@ -304,7 +307,7 @@ static void learns_the_gateway_from_its_request(void **state)
 {
 	struct world *w = *state;
 
-	w->n.gateway = IP(10, 0, 0, 254);
+	w->n.gateway = HOP(10, 0, 0, 254);
 	neighbor_add(&w->n, w->n.gateway, 0);
 	give(w, arp_make(w, 1, mac_far, IP(10, 0, 0, 254), IP(10, 0, 0, 1)), 0);
 	assert_int_equal(sent_count(w), 1);
@@ -317,7 +320,7 @@ static void asks_from_the_subnet_of_the_target(void **state)
 	struct world *w = *state;
 	struct rte_mbuf *m;
 
-	neighbor_add(&w->n, IP(20, 9, 9, 9), 0);
+	neighbor_add(&w->n, HOP(20, 9, 9, 9), 0);
 	neighbor_poll(&w->n, &w->tx.tx, 0);
 	m = sent(w);
 	expect_arp(m, 1, broadcast, IP(20, 0, 0, 1), zero, IP(20, 9, 9, 9));
@@ -342,7 +345,7 @@ static void slows_down_for_the_silent(void **state)
 {
 	struct world *w = *state;
 
-	neighbor_add(&w->n, IP(10, 0, 0, 77), 0);
+	neighbor_add(&w->n, HOP(10, 0, 0, 77), 0);
 	poll(w, 0, 3 * S);
 	assert_int_equal(sent_count(w), 30);
 	poll(w, 3 * S, 103 * S);
@@ -354,9 +357,9 @@ static void bounds_asking_and_the_table(void **state)
 	struct world *w = *state;
 
 	for (unsigned i = 0; i < 128; i++)
-		assert_int_equal(neighbor_add(&w->n, IP(10, 0, 1, i + 2), 0), 0);
-	assert_int_equal(neighbor_add(&w->n, IP(10, 0, 2, 1), 0), -1);
-	assert_int_equal(neighbor_add(&w->n, IP(10, 0, 1, 2), 0), 0); /* known */
+		assert_int_equal(neighbor_add(&w->n, HOP(10, 0, 1, i + 2), 0), 0);
+	assert_int_equal(neighbor_add(&w->n, HOP(10, 0, 2, 1), 0), -1);
+	assert_int_equal(neighbor_add(&w->n, HOP(10, 0, 1, 2), 0), 0); /* known */
 	assert_int_equal(w->n.pending, 128);
 	neighbor_poll(&w->n, &w->tx.tx, 0);
 	assert_int_equal(sent_count(w), 64);
@@ -368,7 +371,7 @@ static void waits_for_packets(void **state)
 {
 	struct world *w = *state;
 
-	neighbor_add(&w->n, IP(10, 0, 0, 77), 0);
+	neighbor_add(&w->n, HOP(10, 0, 0, 77), 0);
 	w->box.limit = 1;
 	packet_box_free(&w->box, packet_box_new(&w->box));
 	w->tx.tx.count = w->tx.tx.capacity;
@@ -387,7 +390,7 @@ static void puts_tags_on_requests(void **state)
 	w->n.vlans = w->rule.vlans = 2;
 	w->n.vlan[0] = w->rule.vlan_id[0] = 100;
 	w->n.vlan[1] = w->rule.vlan_id[1] = 7;
-	neighbor_add(&w->n, IP(10, 0, 0, 77), 0);
+	neighbor_add(&w->n, HOP(10, 0, 0, 77), 0);
 	neighbor_poll(&w->n, &w->tx.tx, 0);
 	m = sent(w);
 	assert_int_equal(view_parse(m, &w->rule, &view), DROP_NONE);
