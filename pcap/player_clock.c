@@ -27,19 +27,25 @@ static bool by_file(const struct replay_options *o)
 	return !o->topspeed && !clock_rate(o).den;
 }
 
-void clock_file(struct pass_clock *c, uint64_t first_ns)
+void clock_file(struct pass_clock *c)
 {
 	c->file_at = c->at;
-	c->file_ns = first_ns;
 	c->latest_ns = c->clamped_ns = c->file_records = 0;
+	c->timed = false;
 }
 
 /* By the file's times. */
-static uint64_t file_due(struct pass_clock *c, uint64_t time_ns, struct player_counts *counts)
+static uint64_t file_due(struct pass_clock *c, const struct record *record,
+			 struct player_counts *counts)
 {
 	const struct replay_options *o = c->options;
-	uint64_t at, gap;
+	uint64_t time_ns = record->time_ns, at, gap;
 
+	if (record->flags & RECORD_NO_TIME) /* it comes with the packet before it */
+		return c->at;
+	if (!c->timed)
+		c->file_ns = time_ns;
+	c->timed = true;
 	if (time_ns > c->file_ns && time_ns - c->file_ns > c->latest_ns)
 		c->latest_ns = time_ns - c->file_ns;
 	at = saturate((u128)c->latest_ns * o->speed.den / o->speed.num + c->file_at);
@@ -70,13 +76,13 @@ static u128 units(const struct pass_clock *c)
 	return c->options->pps.den ? c->number : c->bits;
 }
 
-uint64_t clock_due(struct pass_clock *c, uint64_t time_ns, struct player_counts *counts)
+uint64_t clock_due(struct pass_clock *c, const struct record *record, struct player_counts *counts)
 {
 	uint64_t part;
 
 	c->file_records++;
 	if (by_file(c->options))
-		c->at = file_due(c, time_ns, counts);
+		c->at = file_due(c, record, counts);
 	else if (!c->options->topspeed)
 		c->at = saturate(units_due(clock_rate(c->options), units(c), &part));
 	return c->at;

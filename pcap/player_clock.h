@@ -4,11 +4,11 @@
 
 #include "player_pass.h"
 
-/* A file begins whose first packet is of this time. */
-void clock_file(struct pass_clock *, uint64_t first_ns);
+/* A file begins. */
+void clock_file(struct pass_clock *);
 
 /* The next packet of the file, sent or left out, is due then. */
-uint64_t clock_due(struct pass_clock *, uint64_t time_ns, struct player_counts *);
+uint64_t clock_due(struct pass_clock *, const struct record *, struct player_counts *);
 
 /* It is sent, with so many bytes without FCS. */
 void clock_sent(struct pass_clock *, uint32_t length);

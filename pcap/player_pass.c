@@ -169,9 +169,7 @@ static int record_play(struct pass *pass, const struct record *record, const cha
 		pass->counts.filtered++;
 		return 0;
 	}
-	if (!pass->clock.file_records)
-		clock_file(&pass->clock, record->time_ns);
-	at = clock_due(&pass->clock, record->time_ns, &pass->counts);
+	at = clock_due(&pass->clock, record, &pass->counts);
 	if (!f.captured) {
 		skip(pass, SKIPPED_EMPTY, at);
 		return 0;
@@ -229,7 +227,7 @@ static int file_play(struct pass *pass, const char *path, struct err *err)
 	reader = reader_open(path, &options, err);
 	if (!reader)
 		return -1;
-	pass->clock.file_records = 0;
+	clock_file(&pass->clock);
 	while (!failed && is_wanted(pass) && reader_next(reader, &record) > 0) {
 		reader_skips(pass, reader, &skips);
 		failed = record_play(pass, &record, path, err);

@@ -13,7 +13,8 @@ struct pass_clock {
 	unsigned __int128 bits; /* of these */
 	/* By the file's times: */
 	uint64_t file_at;    /* when the file at hand began */
-	uint64_t file_ns;    /* time of its first packet */
+	bool timed;          /* a packet of it had a time, the first of them: */
+	uint64_t file_ns;
 	uint64_t latest_ns;  /* of all its packets, since the first */
 	uint64_t clamped_ns; /* what max_gap took away */
 	uint64_t file_records;

@@ -215,6 +215,7 @@ static void test_blocks(void **state)
 	assert_int_equal(played.packets, 5);
 	assert_memory_equal(played.length, lengths, sizeof(lengths));
 	assert_int_equal(played.counts.truncated, 2);
+	assert_true(played.at[4] < S);
 }
 
 static void test_link_types(void **state)
