@@ -39,16 +39,24 @@ static unsigned l3_offset(const struct rte_mbuf *m)
 	return at + 2;
 }
 
-/* The TCP header of an IPv4 TCP segment, NULL of anything else; *end: behind its payload. */
+/* The TCP header of a TCP segment, NULL of anything else and behind extension headers of IPv6;
+ * *end: behind its payload. */
 static uint8_t *tcp_header(const struct rte_mbuf *m, uint8_t **end)
 {
 	unsigned l3 = l3_offset(m), l4, length;
 	uint8_t *ip = frame_of(m) + l3;
 
-	if (m->data_len < l3 + 20 || ip[-2] != 0x08 || ip[-1] != 0x00 || ip[9] != 6)
+	if (m->data_len < l3 + 40)
 		return NULL;
-	l4 = (ip[0] & 15u) * 4;
-	length = (unsigned)ip[2] << 8 | ip[3];
+	if (ip[-2] == 0x08 && ip[-1] == 0x00 && ip[9] == 6) {
+		l4 = (ip[0] & 15u) * 4;
+		length = (unsigned)ip[2] << 8 | ip[3];
+	} else if (ip[-2] == 0x86 && ip[-1] == 0xdd && ip[6] == 6) {
+		l4 = 40;
+		length = l4 + ((unsigned)ip[4] << 8 | ip[5]);
+	} else {
+		return NULL;
+	}
 	if (length < l4 + 20 || m->data_len < l3 + length)
 		return NULL;
 	*end = ip + length;
@@ -124,7 +132,7 @@ static void flip_payload(struct wire *w, struct rte_mbuf *m)
 	tcp[17] = (uint8_t)sum;
 }
 
-/* Flip one bit behind the Ethernet header, where a checksum covers it. */
+/* Flip one bit behind the Ethernet header, where a checksum covers nearly all. */
 static void flip_bit(struct wire *w, struct rte_mbuf *m)
 {
 	unsigned l3 = l3_offset(m);

@@ -57,6 +57,7 @@ void drill_open(struct drill *d, enum drill_side side, const char *const *set)
 	lab_open(&d->lab, &d->config, side == DRILL_CLIENT ? LAB_CLIENT_PORT : LAB_SERVER_PORT,
 		 &d->box, 2048);
 	d->far_rule.verify = true;
+	d->far_rule.ip6 = lab_ip6();
 	memcpy(d->far_rule.mac, lab_mac[side == DRILL_CLIENT ? LAB_SERVER_PORT : LAB_CLIENT_PORT],
 	       6);
 	for (unsigned i = 0; i < DRILL_FLOWS; i++)
@@ -125,11 +126,13 @@ static void inject(struct drill *d, struct rte_mbuf *m)
 
 void drill_send_segment(struct drill *d, const struct segment *segment)
 {
+	struct segment copy = *segment;
 	struct rte_mbuf *m = packet_box_new(&d->box);
 	unsigned to = d->side == DRILL_CLIENT ? LAB_CLIENT_PORT : LAB_SERVER_PORT;
 
 	assert_non_null(m);
-	segment_write(segment, m, lab_mac[!to], lab_mac[to]);
+	copy.ip6 = lab_ip6();
+	segment_write(&copy, m, lab_mac[!to], lab_mac[to]);
 	inject(d, m);
 }
 

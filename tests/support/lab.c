@@ -2,6 +2,7 @@
 /* See lab.h. */
 #include "lab.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,44 +29,97 @@ static const char base[] =
 	"  {'name': 'server', 'port': 's', 'kind': 'http-server',\n"
 	"   'servers': '10.255.255.254', 'server_ports': 80, 'max_connections': 1000}]}\n";
 
+bool lab_ip6(void)
+{
+	const char *family = getenv("LAB_FAMILY");
+
+	return family && !strcmp(family, "6");
+}
+
+/* The length of the dotted address that a text begins with, 0: none. */
+static int quad_length(const char *text)
+{
+	unsigned a, b, c, d;
+	int length = 0;
+
+	return isdigit((unsigned char)*text) &&
+			       sscanf(text, "%3u.%3u.%3u.%3u%n", &a, &b, &c, &d, &length) == 4
+		       ? length
+		       : 0;
+}
+
+/* The text as the family has it, to be freed. */
+static char *addressed(const char *text)
+{
+	char *out = NULL;
+	size_t size;
+	FILE *file = open_memstream(&out, &size);
+	unsigned number;
+
+	for (const char *at = text; *at;) {
+		int length = lab_ip6() ? quad_length(at) : 0;
+
+		if (!length && lab_ip6() && sscanf(at, "mtu=%u%n", &number, &length) == 1) {
+			fprintf(file, "mtu=%u", number + 20);
+		} else if (!length) {
+			fputc(*at++, file);
+			continue;
+		} else {
+			fprintf(file, "2001:db8::%.*s", length, at);
+		}
+		at += length;
+		if (sscanf(at, "/%u%n", &number, &length) == 1) {
+			fprintf(file, "/%u", number + 96);
+			at += length;
+		}
+	}
+	fclose(file);
+	return out;
+}
+
 static int write_config(void)
 {
 	int fd = memfd_create("lab", 0);
-	char text[sizeof(base)];
+	char *text = addressed(base);
+	size_t length = strlen(text);
 
 	assert_true(fd >= 0);
-	for (size_t i = 0; i < sizeof(base); i++)
-		text[i] = base[i] == '\'' ? '"' : base[i];
-	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	for (size_t i = 0; i < length; i++)
+		text[i] = text[i] == '\'' ? '"' : text[i];
+	assert_int_equal(write(fd, text, length), length);
+	free(text);
 	return fd;
 }
 
 static char *expand(const char *set)
 {
-	char *text;
+	char *value = addressed(set), *text;
 	int length;
 
 	if (!strncmp(set, "client.", 7))
-		length = asprintf(&text, "traffic.0.%s", set + 7);
+		length = asprintf(&text, "traffic.0.%s", value + 7);
 	else if (!strncmp(set, "server.", 7))
-		length = asprintf(&text, "traffic.1.%s", set + 7);
+		length = asprintf(&text, "traffic.1.%s", value + 7);
 	else
-		length = asprintf(&text, "%s", set);
+		length = asprintf(&text, "%s", value);
 	assert_true(length > 0);
+	free(value);
 	return text;
 }
 
 void lab_config(struct config *config, const char *const *set)
 {
-	char *list[32], name[64];
+	char *list[36], name[64];
 	bool has_load = false;
 	unsigned sets = 0;
 	int fd = write_config(), failed;
 
-	for (; set && set[sets]; sets++) {
-		assert_true(sets < 31);
-		list[sets] = expand(set[sets]);
-		has_load |= !strncmp(set[sets], "client.load.", 12);
+	list[sets++] = expand("ports.0.mtu=1500");
+	list[sets++] = expand("ports.1.mtu=1500");
+	for (unsigned i = 0; set && set[i]; i++) {
+		assert_true(sets < 35);
+		list[sets++] = expand(set[i]);
+		has_load |= !strncmp(set[i], "client.load.", 12);
 	}
 	if (!has_load)
 		list[sets++] = expand("client.load.cps=1");

@@ -23,6 +23,17 @@
  * it is refused. */
 void lab_config(struct config *, const char *const *set);
 
+/* With LAB_FAMILY=6 in the environment a test is one of IPv6: in its configuration 10.0.0.1 is
+ * 2001:db8::10.0.0.1, prefixes are 96 longer, and MTUs 20 larger, so that segments are as long as
+ * they would be. The same tests thus hold for both families. */
+bool lab_ip6(void);
+
+/* The MSS of who does not say (RFC 9293 section 3.7.1). */
+static inline unsigned lab_mss(void)
+{
+	return lab_ip6() ? 1220 : 536;
+}
+
 /* An engine on one port, with all it needs around it, ready for sim_input(). */
 struct lab_end {
 	struct sim_end sim; /* engine, rule, counters, tx; no wire yet */

@@ -13,8 +13,6 @@
 
 #include <cmocka.h>
 
-#define HEADERS (14 + 20 + 20)
-
 static const char flag_letters[] = "FSRP.UEW";
 
 static uint8_t parse_flags(const char **at)
@@ -234,14 +232,15 @@ void segment_read(struct segment *s, const struct rte_mbuf *m, const struct view
 	const uint8_t *ip = frame + view->l3, *tcp = frame + view->l4;
 
 	memset(s, 0, sizeof(*s));
-	s->src = get32(ip + 12);
-	s->dst = get32(ip + 16);
+	s->ip6 = view->family == 6;
+	s->src = get32(ip + (s->ip6 ? 20 : 12));
+	s->dst = get32(ip + (s->ip6 ? 36 : 16));
 	s->src_port = (uint16_t)get16(tcp);
 	s->dst_port = (uint16_t)get16(tcp + 2);
 	s->seq = get32(tcp + 4);
 	s->ack = get32(tcp + 8);
 	s->flags = tcp[13];
-	s->tos = ip[1];
+	s->tos = s->ip6 ? (uint8_t)(ip[0] << 4 | ip[1] >> 4) : ip[1];
 	s->window = (uint16_t)get16(tcp + 14);
 	s->options_len = (uint8_t)(view->payload - view->l4 - 20);
 	memcpy(s->options, tcp + 20, s->options_len);
@@ -256,6 +255,22 @@ static uint16_t internet_sum(uint32_t sum, const uint8_t *data, size_t length)
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)~sum;
+}
+
+static const uint8_t prefix6[12] = {0x20, 0x01, 0x0d, 0xb8};
+
+static void write_ip6(const struct segment *s, uint8_t *ip, uint32_t tcp_len)
+{
+	memset(ip, 0, 40);
+	ip[0] = (uint8_t)(0x60 | s->tos >> 4);
+	ip[1] = (uint8_t)(s->tos << 4);
+	put16(ip + 4, tcp_len);
+	ip[6] = 6;
+	ip[7] = 64;
+	memcpy(ip + 8, prefix6, sizeof(prefix6));
+	put32(ip + 20, s->src);
+	memcpy(ip + 24, prefix6, sizeof(prefix6));
+	put32(ip + 36, s->dst);
 }
 
 static void write_ip(const struct segment *s, uint8_t *ip, uint32_t tcp_len)
@@ -275,6 +290,7 @@ static void write_ip(const struct segment *s, uint8_t *ip, uint32_t tcp_len)
 static void write_tcp(const struct segment *s, uint8_t *tcp, uint32_t options_len)
 {
 	uint32_t length = 20 + options_len + s->payload_len;
+	uint32_t prefixes = s->ip6 ? 2 * (0x2001 + 0xdb8) : 0;
 
 	memset(tcp, 0, 20 + options_len);
 	put16(tcp, s->src_port);
@@ -288,7 +304,7 @@ static void write_tcp(const struct segment *s, uint8_t *tcp, uint32_t options_le
 	for (uint32_t i = 0; i < s->payload_len; i++)
 		tcp[20 + options_len + i] = s->payload ? s->payload[i] : (uint8_t)('a' + i % 26);
 	put16(tcp + 16, internet_sum((s->src >> 16) + (s->src & 0xffff) + (s->dst >> 16) +
-					     (s->dst & 0xffff) + 6 + length,
+					     (s->dst & 0xffff) + prefixes + 6 + length,
 				     tcp, length));
 }
 
@@ -297,14 +313,18 @@ void segment_write(const struct segment *s, struct rte_mbuf *m, const uint8_t *s
 {
 	uint8_t *frame = (uint8_t *)m->buf_addr + m->data_off;
 	uint32_t options_len = (s->options_len + 3u) & ~3u;
-	uint32_t length = HEADERS + options_len + s->payload_len;
+	uint32_t ip = s->ip6 ? 40 : 20, tcp_len = 20 + options_len + s->payload_len;
+	uint32_t length = 14 + ip + tcp_len;
 
 	assert_true(m->data_off + length <= m->buf_len);
 	memcpy(frame, dst_mac, 6);
 	memcpy(frame + 6, src_mac, 6);
-	put16(frame + 12, 0x0800);
-	write_ip(s, frame + 14, 20 + options_len + s->payload_len);
-	write_tcp(s, frame + 34, options_len);
+	put16(frame + 12, s->ip6 ? 0x86dd : 0x0800);
+	if (s->ip6)
+		write_ip6(s, frame + 14, tcp_len);
+	else
+		write_ip(s, frame + 14, tcp_len);
+	write_tcp(s, frame + 14 + ip, options_len);
 	if (length < 60)
 		memset(frame + length, 0, 60 - length);
 	m->data_len = (uint16_t)(length < 60 ? 60 : length);

@@ -17,13 +17,14 @@
 #include "../../common/base/view.h"
 
 struct segment {
-	/* addresses and ports in host order */
+	/* addresses and ports in host order; of IPv6 the end of an address in 2001:db8::/96 */
 	uint32_t src, dst;
 	uint16_t src_port, dst_port;
 	uint32_t seq, ack;
 	uint16_t window;
 	uint8_t flags;
 	uint8_t tos; /* of the IP header */
+	bool ip6;    /* it is one of IPv6 */
 	uint8_t options_len;
 	uint8_t options[40];
 	uint32_t payload_len;

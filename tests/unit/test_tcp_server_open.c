@@ -47,15 +47,15 @@ static void test_window_scale_only_when_offered(void **state)
 	drill_close(&d);
 }
 
-static void test_peer_without_options_gets_536(void **state)
+static void test_peer_without_options_gets_the_default(void **state)
 {
 	(void)state;
-	open_server(SET("server.response.body.size=2000"));
+	open_server(SET("server.response.body.size=5000"));
 	SEND(&d, "S 0 win 65535");
 	EXPECT(&d, "S. 0:0 ack 1 win 65535 <mss 1460>");
 	SEND_TEXT(&d, GET_CLOSE, "P. 1 ack 1");
-	EXPECT(&d, ". 1:537");
-	EXPECT(&d, ". 537:1073");
+	EXPECT(&d, ". 1:%u", 1 + lab_mss());
+	EXPECT(&d, ". %u:%u", 1 + lab_mss(), 1 + 2 * lab_mss());
 	drill_close(&d);
 }
 
@@ -64,7 +64,7 @@ static void test_options_in_any_dress(void **state)
 	static const char *const good[] = {"<mss 1000,sackOK,TS 1:0,nop,wscale 7>",
 					   "<nop,nop,mss 1000,eol>", "<hex fe04abcd,mss 1000>",
 					   "<sackOK,eol,hex 0204ffff>"};
-	static const unsigned mss[] = {1000, 1000, 1000, 536};
+	const unsigned mss[] = {1000, 1000, 1000, lab_mss()};
 
 	(void)state;
 	open_server(SET("server.response.body.size=2000"));
@@ -259,7 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_connection),
 		cmocka_unit_test(test_window_scale_only_when_offered),
-		cmocka_unit_test(test_peer_without_options_gets_536),
+		cmocka_unit_test(test_peer_without_options_gets_the_default),
 		cmocka_unit_test(test_options_in_any_dress),
 		cmocka_unit_test(test_malformed_options_are_refused),
 		cmocka_unit_test(test_syn_ack_is_retransmitted_with_back_off),
