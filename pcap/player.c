@@ -18,16 +18,19 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../common/base/rewrite.h"
 #include "linktype.h"
 #include "player_pass.h"
 
-#define PAUSE_NS 100000u
+#define PAUSE_NS      100000u
+#define SCRATCH_SPARE 64u /* a converted frame has a longer header, rewriting adds tags */
 
 struct player {
 	const struct replay_options *options;
 	struct player_setup setup;
 	struct filter *filter;
 	struct pass pass;          /* the first; its counts are those of every loop */
+	uint8_t *scratch;          /* of a pass; NULL: nothing is rewritten */
 	struct tape *tape;         /* per worker */
 	struct tape_block **block; /* of each, where packets are put now */
 	uint64_t bytes;            /* of all blocks */
@@ -222,7 +225,13 @@ static int player_load(struct player *p, struct err *err)
 		if (!p->filter)
 			return -1;
 	}
+	if (rewrite_is_set(&p->options->rewrite)) {
+		p->scratch = malloc(RECORD_CAPTURED_MAX + SCRATCH_SPARE);
+		if (!p->scratch)
+			return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+	}
 	p->pass = (struct pass){.options = p->options,
+				.scratch = p->scratch,
 				.setup = &p->setup,
 				.filter = p->filter,
 				.put = memory_put,
@@ -336,6 +345,7 @@ static void *player_run(void *arg)
 {
 	struct player *p = arg;
 	struct pass pass = {.options = p->options,
+			    .scratch = p->scratch,
 			    .setup = &p->setup,
 			    .filter = p->filter,
 			    .by_address = p->pass.by_address,
@@ -386,6 +396,7 @@ void player_close(struct player *p)
 	if (p->tape && p->block)
 		tapes_clear(p);
 	filter_close(p->filter);
+	free(p->scratch);
 	free(p->tape);
 	free(p->block);
 	free(p);

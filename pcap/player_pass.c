@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../common/base/dissect.h"
+#include "../common/base/rewrite.h"
 #include "player_clock.h"
 
 #define FRAME_LEAST  60u /* of Ethernet, without FCS */
@@ -52,6 +53,14 @@ static int frame_refuse(const struct frame *f, struct err *err, const char *form
 	return err_set(err, EXIT_USAGE, "%s: packet %llu at offset %llu: %s", f->path,
 		       (unsigned long long)f->record->number, (unsigned long long)f->record->offset,
 		       text);
+}
+
+/* What the reader delivers is its own: a copy is rewritten. */
+static void frame_rewrite(struct pass *pass, struct frame *f)
+{
+	memcpy(pass->scratch, f->data, f->captured);
+	f->data = pass->scratch;
+	rewrite_frame(&pass->options->rewrite, pass->scratch, &f->captured, &f->length);
 }
 
 /* 1: goes on; 0: left out; -1: refused. */
@@ -174,6 +183,8 @@ static int record_play(struct pass *pass, const struct record *record, const cha
 		skip(pass, SKIPPED_EMPTY, at);
 		return 0;
 	}
+	if (pass->scratch)
+		frame_rewrite(pass, &f);
 	goes_on = frame_fit(pass, &f, at, err);
 	if (goes_on > 0)
 		goes_on = frame_whole(pass, &f, at, err);

@@ -12,8 +12,8 @@ struct pass_clock {
 	uint64_t number;        /* packets that were sent */
 	unsigned __int128 bits; /* of these */
 	/* By the file's times: */
-	uint64_t file_at;    /* when the file at hand began */
-	bool timed;          /* a packet of it had a time, the first of them: */
+	uint64_t file_at; /* when the file at hand began */
+	bool timed;       /* a packet of it had a time, the first of them: */
 	uint64_t file_ns;
 	uint64_t latest_ns;  /* of all its packets, since the first */
 	uint64_t clamped_ns; /* what max_gap took away */
@@ -28,8 +28,9 @@ struct pass {
 	struct player_counts counts;
 	char truncated[256]; /* the first packet not captured whole */
 	char first[READER_PROBLEMS][sizeof(((struct reader_count *)0)->first)];
-	bool by_address; /* fragments were met: flows are told by their addresses alone */
-	bool fragments;  /* the pass ended because of these */
+	uint8_t *scratch; /* room for a frame to be rewritten; NULL: none is */
+	bool by_address;  /* fragments were met: flows are told by their addresses alone */
+	bool fragments;   /* the pass ended because of these */
 	/* Put a packet on a worker's tape; returns where its bytes belong, or NULL to leave it. */
 	uint8_t *(*put)(struct pass *, unsigned worker, const struct tape_packet *);
 	/* False: the pass is to end. NULL: never. */

@@ -64,6 +64,7 @@ static void loop_end(struct replay *r)
 		r->part -= tape->parts;
 		r->base++;
 	}
+	r->step = r->loop * r->options->rewrite.loop_step;
 	r->done = r->loop == tape->loops;
 }
 
@@ -123,11 +124,16 @@ static inline void bytes_copy(uint8_t *to, const uint8_t *from, uint32_t length)
 		memcpy(to + i, from + i, COPY_STEP);
 }
 
-static inline void packet_write(struct rte_mbuf *m, const struct tape_packet *packet)
+static inline void packet_write(const struct replay *r, struct rte_mbuf *m,
+				const struct tape_packet *packet)
 {
+	uint8_t *data = (uint8_t *)m->buf_addr + m->data_off;
+
 	m->pkt_len = packet->length;
 	m->data_len = packet->length;
-	bytes_copy((uint8_t *)m->buf_addr + m->data_off, tape_bytes(packet), packet->length);
+	bytes_copy(data, tape_bytes(packet), packet->length);
+	if (__builtin_expect(r->step != 0, 0))
+		rewrite_step(data, packet->length, r->step);
 }
 
 static unsigned room(const struct tx *tx)
@@ -161,7 +167,7 @@ static bool batch(struct replay *r, struct tx *tx, uint64_t now)
 		pkt[count] = tx_new(tx);
 		if (!pkt[count])
 			break;
-		packet_write(pkt[count++], packet);
+		packet_write(r, pkt[count++], packet);
 		bytes += packet->length;
 		due = r->base + packet->at;
 		if (r->paced)

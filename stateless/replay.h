@@ -15,6 +15,7 @@ struct replay {
 	uint32_t offset;          /* of the next packet in it */
 	uint64_t loop;            /* at hand, from 0 */
 	uint64_t base, part;      /* when it began */
+	uint64_t step;            /* how much higher its addresses are */
 	uint64_t first;           /* number of its first packet, of all loops */
 	uint64_t start, end;      /* nothing is due from `end` on */
 	bool started, done, paced;

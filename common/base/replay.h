@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pace.h"
+#include "rewrite.h"
 
 enum replay_oversize { OVERSIZE_REFUSE, OVERSIZE_SKIP, OVERSIZE_TRUNCATE };
 enum replay_truncated { TRUNCATED_AS_IS, TRUNCATED_SKIP, TRUNCATED_PAD, TRUNCATED_REFUSE };
@@ -34,6 +35,7 @@ struct replay_options {
 	bool allow_incomplete; /* what cannot be read or sent does not spoil the verdict */
 	uint64_t memory;       /* bytes; a larger recording is streamed */
 	struct replay_convert convert;
+	struct rewrite rewrite;
 };
 
 #endif

@@ -29,6 +29,7 @@
 #define RATES    .object = OBJECT_LOAD, .kinds = KIND_UDP_BLAST
 #define TCP      .object = OBJECT_TCP, .kinds = KIND_HTTP | KIND_TCP
 #define MODIFY   .object = OBJECT_MODIFY, .kinds = KIND_UDP_BLAST
+#define REWRITE  .object = OBJECT_REWRITE, .kinds = KIND_REPLAY
 #define CONVERT  .object = OBJECT_CONVERT, .kinds = KIND_REPLAY
 #define CAPTURE  .object = OBJECT_CAPTURE, .kinds = KIND_ALL
 #define PACKETS  .object = OBJECT_PACKETS, .kinds = KIND_ALL
@@ -380,9 +381,38 @@ const struct key key_table[] = {
 	 FIELD(config_traffic, replay.convert),
 	 .help = "Make Ethernet frames of packets with another link-layer header, or none, that "
 		 "carry IP."},
+	{REPLAYS, .name = "rewrite", .type = TYPE_OBJECT, .inner = OBJECT_REWRITE,
+	 FIELD(config_traffic, replay.rewrite),
+	 .help = "What is changed in the packets. Checksums follow: what was wrong stays wrong."},
 	{REPLAYS, .name = "memory", .type = TYPE_COUNT, FIELD(config_traffic, replay.memory),
 	 .standard = "256Mi", .min = 1048576, .max = UINT64_MAX,
 	 .help = "A recording that takes more bytes is read while it is played."},
+
+	{REWRITE, .name = "dst_mac", .type = TYPE_MAC, COUNTED(rewrite, dst_mac, has_dst_mac),
+	 .help = "Destination MAC address of every packet."},
+	{REWRITE, .name = "src_mac", .type = TYPE_MAC, COUNTED(rewrite, src_mac, has_src_mac),
+	 .help = "Source MAC address of every packet."},
+	{REWRITE, .name = "vlan_pop", .type = TYPE_COUNT, FIELD(rewrite, vlan_pop),
+	 .standard = "0", .max = 8, .help = "So many VLAN tags are taken off, from outside, of "
+					    "packets that have them."},
+	{REWRITE, .name = "vlan_set", .type = TYPE_COUNT, FIELD(rewrite, vlan_set), .min = 1,
+	 .max = 4094, .help = "Id that the outermost tag left gets; untagged packets stay so."},
+	{REWRITE, .name = "vlan_push", .type = TYPE_VLANS,
+	 COUNTED(rewrite, vlan_push, vlan_pushes), .min = 1, .max = 4094,
+	 .help = "Id of a tag that is put on, or of two, the outermost first."},
+	{REWRITE, .name = "map", .type = TYPE_ADDRESS_MAP, COUNTED(rewrite, map, maps),
+	 .help = "IPv4 and IPv6 addresses, {\"10.0.0.0/8\": \"20.0.0.0/8\"}, wherever they "
+		 "stand: source, destination, ARP, packets that ICMP quotes. The first that "
+		 "matches counts."},
+	{REWRITE, .name = "ports", .type = TYPE_PORT_MAP, COUNTED(rewrite, port, ports),
+	 .help = "TCP and UDP ports, {\"80\": 8080}, both source and destination."},
+	{REWRITE, .name = "repair_checksums", .type = TYPE_BOOL, FIELD(rewrite, repair),
+	 .standard = "false", .help = "Compute the checksums of whole packets anew."},
+	{REWRITE, .name = "loop_step", .type = TYPE_COUNT, FIELD(rewrite, loop_step),
+	 .standard = "0", .max = UINT64_MAX,
+	 .help = "In each loop every IP address is so much higher than in the last, those of both "
+		 "directions together: other flows. More than the recording's addresses are "
+		 "apart, it meets none again."},
 
 	{CONVERT, .name = "dst", .type = TYPE_MAC, COUNTED(replay_convert, dst, given), .required = true,
 	 .help = "Destination MAC address of such frames."},
@@ -640,6 +670,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_EXPECTED_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
 	[OBJECT_MODIFY] = {"modify", sizeof(struct config_modify), NULL},
+	[OBJECT_REWRITE] = {"rewrite", sizeof(struct rewrite), NULL},
 	[OBJECT_CONVERT] = {"convert", sizeof(struct replay_convert), NULL},
 	[OBJECT_NETWORK] = {"network", sizeof(struct config_network), NULL},
 	[OBJECT_DIRECTION] = {"direction", sizeof(struct config_direction), NULL},

@@ -27,6 +27,7 @@ enum key_object {
 	OBJECT_TCP,
 	OBJECT_MODIFY,
 	OBJECT_CONVERT,
+	OBJECT_REWRITE,
 	OBJECT_NETWORK,
 	OBJECT_DIRECTION,
 	OBJECT_LOSE,
@@ -73,6 +74,8 @@ enum key_type {
 	TYPE_PAYLOAD,     /* "zeros", "random", "hex:...", "file:..." */
 	TYPE_FIELD_VALUE, /* a count or an IPv4 address; `count` is set to 1 */
 	TYPE_FIELD_VALUES,
+	TYPE_ADDRESS_MAP, /* {"10.0.0.0/8": "20.0.0.0/8"} */
+	TYPE_PORT_MAP,    /* {"80": 8080} */
 	TYPES
 };
 

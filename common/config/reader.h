@@ -39,6 +39,10 @@ void payload_read(struct reader *, const struct where *, const struct key *, cha
 void field_value_read(struct reader *, const struct where *, const struct key *, char *base);
 void field_values_read(struct reader *, const struct where *, const struct key *, char *base);
 
+/* Of type_replay.c. */
+void address_map_read(struct reader *, const struct where *, const struct key *, char *base);
+void port_map_read(struct reader *, const struct where *, const struct key *, char *base);
+
 /* Read an object's keys, its node NULL if it is absent, into its struct. Sets defaults. */
 void object_read(struct reader *, const struct where *, enum key_object, char *base);
 

@@ -420,4 +420,11 @@ const struct type type_table[TYPES] = {
 			       "\"string\"],\"minimum\":0,\"pattern\":\"^(" IP4 "|" DECIMAL SUFFIX
 			       ")$\"}",
 			       field_values_read},
+	[TYPE_ADDRESS_MAP] = {"an object of IP addresses or prefixes and what they become",
+			      "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}",
+			      address_map_read},
+	[TYPE_PORT_MAP] = {"an object of ports and what they become",
+			   "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\","
+			   "\"string\"]}",
+			   port_map_read},
 };

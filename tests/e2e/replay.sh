@@ -159,6 +159,25 @@ for file in empty not_pcap header_only; do
 done
 [ "$(sed 's/.*pcap: //' nothing.err | sort -u | wc -l)" -ge 3 ] || fail "not three messages: $(cat nothing.err)"
 
+case_is "rewriting: addresses, ports, tags; other flows in each loop"
+play map 0 rewrite.pcap \
+	--set 'traffic.0.rewrite.map={"10.0.0.1": "192.0.2.1", "10.0.0.2": "198.51.100.2"}'
+expect map '.traffic.r.offered == 12'
+checks=(-o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -o tcp.check_checksum:TRUE)
+for bad in 'ip.checksum.status == 0' 'udp.checksum.status == 0' 'tcp.checksum.status == 0' \
+	'icmp.checksum.status == 0' 'ip.addr == 10.0.0.0/8'; do
+	[ -z "$(tshark -r map.pcapng "${checks[@]}" -Y "$bad" 2>tshark.err)" ] || fail "rewritten, but $bad"
+done
+[ "$(fields map.pcapng -Y arp -e arp.src.proto_ipv4 -e arp.dst.proto_ipv4)" = "192.0.2.1	198.51.100.2" ] ||
+	fail "ARP is not mapped"
+play flows 0 one_udp.pcap --set traffic.0.loop=1000 --set traffic.0.pps=1000 --set traffic.0.rewrite.loop_step=1
+fields flows.pcapng "${checks[@]}" -Y 'ip.checksum.status == 1 && udp.checksum.status == 1' -e ip.src -e ip.dst |
+	sort -u >pairs
+[ "$(wc -l <pairs)" = 1000 ] || fail "$(wc -l <pairs) pairs of addresses with good checksums, expected 1000"
+play tags 0 us_le.pcap --set traffic.0.rewrite.vlan_push='[5, 6]' --set traffic.0.rewrite.dst_mac=02:00:00:00:00:77
+lengths tags 82 82 82
+[ "$(fields tags.pcapng -e ieee8021ad.id -e vlan.id -e eth.dst | sort -u)" = "5	6	02:00:00:00:00:77" ] || fail "tags"
+
 case_is "arguments that are wrong"
 file=$cases/us_le.pcap
 onager_exits 2 replay --port net_null0
