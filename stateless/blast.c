@@ -18,6 +18,7 @@
  * carry a number and a time), and a queue of packets made ahead (late by design). */
 #include "blast.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tag.h"
@@ -167,11 +168,16 @@ static inline uint32_t halves(uint32_t word)
 	return (word & 0xffff) + (word >> 16);
 }
 
-/* The length of a packet of one segment. */
+/* The length of a packet of one segment, which are two fields that a blank has beside each other
+ * and a third that is zero in it: one store. */
 static inline void packet_length(struct rte_mbuf *m, uint16_t length)
 {
-	m->pkt_len = length;
-	m->data_len = length;
+	uint64_t both = (uint64_t)length << 32 | length;
+
+	_Static_assert(offsetof(struct rte_mbuf, data_len) ==
+			       offsetof(struct rte_mbuf, pkt_len) + 4,
+		       "lengths lie together");
+	memcpy((char *)m + offsetof(struct rte_mbuf, pkt_len), &both, sizeof both);
 }
 
 static inline uint8_t *packet_data(const struct rte_mbuf *m)
@@ -207,45 +213,76 @@ static struct sums flow_write(struct blast *b, const struct shape *shape, int bu
 	return sums;
 }
 
-/* Write a stretch of packets that differ in one value of the walk, and in the tag. */
-always_inline void stretch_write(struct blast *b, struct rte_mbuf **pkt, unsigned count,
-				 uint64_t time, const bool tag, const bool address)
-{
-	const struct shape *shape = &b->frame.shape[0];
-	const uint16_t length = shape->length, l3 = b->frame.l3, l4 = b->frame.l4;
-	const uint32_t fast = b->walk.fast, stride = b->walk.stride;
-	const unsigned at = address ? l3 + (fast == WALK_CLIENTS ? 12u : 16u)
-				    : l4 + (fast == WALK_CLIENT_PORTS ? 0u : 2u);
-	const unsigned payload = b->frame.payload;
-	const struct sums sums = flow_write(b, shape, (int)fast);
-	uint8_t head[FRAME_HEAD];
-	uint32_t value = b->walk.value[fast];
-	uint64_t sequence = b->sequence;
+/* What differs from packet to packet in a stretch, for all of them at once: plain loops over
+ * arrays, which compilers turn into vectors. */
+struct changes {
+	uint64_t udp[BATCH]; /* the whole header, as it lies in memory */
+	uint32_t address[BATCH];
+	uint16_t ip_check[BATCH];
+	uint16_t sequence[BATCH], tag_check[BATCH]; /* of the tag */
+};
 
-	store16(b->frame.data + l3 + 10, (uint16_t)~fold32(sums.ip));
-	memcpy(head, b->frame.data, sizeof head);
-	for (unsigned i = 0; i < count; i++, value += stride, sequence++) {
-		uint8_t *data = packet_data(pkt[i]);
+/* sum: with all but what steps. shift: of the port that steps, in the header `udp`, which is zero
+ * there and in its checksum. */
+static void ports_change(struct changes *c, unsigned count, uint64_t udp, unsigned shift,
+			 uint32_t sum, uint32_t value, uint32_t stride)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t be = __builtin_bswap16((uint16_t)(value + i * stride));
+
+		c->udp[i] = udp | (uint64_t)be << shift | (uint64_t)udp_check(sum + be) << 48;
+	}
+}
+
+static void addresses_change(struct changes *c, unsigned count, uint64_t udp, struct sums sums,
+			     uint32_t value, uint32_t stride)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t be = __builtin_bswap32(value + i * stride), half = halves(be);
+
+		c->address[i] = be;
+		c->ip_check[i] = (uint16_t)~fold32(sums.ip + half);
+		c->udp[i] = udp | (uint64_t)udp_check(sums.l4 + half) << 48;
+	}
+}
+
+/* sum: of the tag without the number's last 16 bits. */
+static void tags_change(struct changes *c, unsigned count, uint32_t sum, uint64_t sequence)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t be = __builtin_bswap16((uint16_t)(sequence + i));
+
+		c->sequence[i] = be;
+		c->tag_check[i] = (uint16_t)~fold32(sum + be);
+	}
+}
+
+/* Write the packets of a stretch: the frame's first line, and what changes over it. */
+always_inline void stretch_write(const struct frame *f, struct rte_mbuf **pkt, unsigned count,
+				 const struct changes *c, const bool tag, const bool address,
+				 unsigned address_at)
+{
+	const uint16_t length = f->shape[0].length, l3 = f->l3, l4 = f->l4, payload = f->payload;
+	uint8_t head[FRAME_HEAD];
+
+	memcpy(head, f->data, sizeof head);
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t *data = (uint8_t *)pkt[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
 
 		packet_length(pkt[i], length);
 		memcpy(data, head, sizeof head);
 		if (length > FRAME_HEAD)
-			memcpy(data + FRAME_HEAD, b->frame.data + FRAME_HEAD,
+			memcpy(data + FRAME_HEAD, f->data + FRAME_HEAD,
 			       (size_t)(length - FRAME_HEAD));
 		if (address) {
-			uint32_t be = __builtin_bswap32(value), half = halves(be);
-
-			store32(data + at, be);
-			store16(data + l3 + 10, (uint16_t)~fold32(sums.ip + half));
-			store16(data + l4 + 6, udp_check(sums.l4 + half));
-		} else {
-			uint16_t be = __builtin_bswap16((uint16_t)value);
-
-			store16(data + at, be);
-			store16(data + l4 + 6, udp_check(sums.l4 + be));
+			store32(data + address_at, c->address[i]);
+			store16(data + l3 + 10, c->ip_check[i]);
 		}
-		if (tag)
-			tag_write(data + payload, b->tag, sequence, time);
+		memcpy(data + l4, &c->udp[i], sizeof c->udp[i]);
+		if (tag) {
+			store16(data + payload + 8, c->sequence[i]);
+			store16(data + payload + 16, c->tag_check[i]);
+		}
 	}
 }
 
@@ -285,24 +322,54 @@ static uint16_t packet_write(struct blast *b, struct rte_mbuf *m, uint64_t time)
 	return shape->length;
 }
 
-/* Write up to count packets in which only one value changes; returns how many those were. */
+/* The part of a stretch's tags that is the same in all of them goes into the frame. */
+static void tag_prepare(struct blast *b, unsigned count, uint64_t time, struct changes *c)
+{
+	uint8_t *at = b->frame.data + b->frame.payload;
+	uint64_t base = b->sequence & ~(uint64_t)UINT16_MAX;
+
+	tag_write(at, b->tag, base, time);
+	tags_change(c, count, tag_sum_of(at), b->sequence);
+}
+
+/* Write up to count packets in which only one value changes, and of the numbers the last 16 bits;
+ * returns how many those were. */
 static unsigned stretch(struct blast *b, struct rte_mbuf **pkt, unsigned count, uint64_t time)
 {
-	bool address = b->walk.fast == WALK_CLIENTS || b->walk.fast == WALK_SERVERS;
-	bool tag = b->config->blast.tag;
+	const struct frame *f = &b->frame;
+	const uint32_t fast = b->walk.fast, value = b->walk.value[fast], stride = b->walk.stride;
+	const bool address = fast == WALK_CLIENTS || fast == WALK_SERVERS;
+	const bool tag = b->config->blast.tag;
+	const unsigned shift = fast == WALK_SERVER_PORTS ? 16 : 0;
+	const unsigned address_at = f->l3 + (fast == WALK_CLIENTS ? 12u : 16u);
+	unsigned left = (unsigned)(UINT16_MAX + 1u - (b->sequence & UINT16_MAX));
+	struct sums sums = flow_write(b, &f->shape[0], (int)fast);
+	struct changes c;
+	uint64_t udp;
 
 	if (b->walk.run < count - 1)
 		count = (unsigned)b->walk.run + 1;
-	if (b->walk.fast == WALK_SERVERS && !b->setup->nexthop->has_gateway)
+	if (fast == WALK_SERVERS && !b->setup->nexthop->has_gateway)
 		count = 1;
-	if (tag && address)
-		stretch_write(b, pkt, count, time, true, true);
-	else if (tag)
-		stretch_write(b, pkt, count, time, true, false);
-	else if (address)
-		stretch_write(b, pkt, count, time, false, true);
+	count = left < count ? left : count;
+	store16(f->data + f->l3 + 10, (uint16_t)~fold32(sums.ip));
+	memcpy(&udp, f->data + f->l4, sizeof udp);
+	udp &= UINT64_MAX >> 16;
+	if (tag)
+		tag_prepare(b, count, time, &c);
+	if (address)
+		addresses_change(&c, count, udp, sums, value, stride);
 	else
-		stretch_write(b, pkt, count, time, false, false);
+		ports_change(&c, count, udp & ~((uint64_t)UINT16_MAX << shift), shift, sums.l4,
+			     value, stride);
+	if (tag && address)
+		stretch_write(f, pkt, count, &c, true, true, address_at);
+	else if (tag)
+		stretch_write(f, pkt, count, &c, true, false, 0);
+	else if (address)
+		stretch_write(f, pkt, count, &c, false, true, address_at);
+	else
+		stretch_write(f, pkt, count, &c, false, false, 0);
 	walk_skip(&b->walk, count - 1);
 	walk_next(&b->walk);
 	b->sequence += count;

@@ -49,6 +49,15 @@ static inline void tag_write(uint8_t *at, uint64_t first, uint64_t sequence, uin
 	memcpy(at + 16, &check, sizeof check);
 }
 
+/* The sum of a tag that was written, but for its check. */
+static inline uint16_t tag_sum_of(const uint8_t *at)
+{
+	uint16_t check;
+
+	memcpy(&check, at + 16, sizeof check);
+	return (uint16_t)~check;
+}
+
 static inline uint64_t tag_first(uint16_t run, uint16_t lane)
 {
 	return (uint64_t)run << 48 | (uint64_t)lane << 32;
