@@ -24,22 +24,21 @@ static void go_idle(struct stateful *s, struct conn *c)
 	c->time = (uint32_t)(s->now >> e->idle_shift);
 	if (e->paced)
 		launch_idle(s, c);
-	else if (e->think && *conn_requests(s, c))
+	else if (e->think && requests_left(e, *conn_requests(s, c)))
 		conn_arm_app(s, c, e->think);
 }
 
 bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
-	bool last = s->draining || (*conn_requests(s, c) == 1 && !e->churn);
+	bool last = s->draining || (requests_left(e, *conn_requests(s, c)) == 1 && !e->churn);
 
 	c->closing = last;
-	if (!conn_send(s, c, seg, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
+	if (!conn_send(s, c, seg, 0, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
 		c->closing = 0;
 		return false;
 	}
-	if (*conn_requests(s, c) != CONN_UNLIMITED)
-		--*conn_requests(s, c);
+	conn_requests_down(s, c);
 	c->wait = 1;
 	conn_arm_rtx(s, c); /* which watches over the time-out too */
 	e->waiting++;
@@ -80,21 +79,21 @@ void client_think_over(struct stateful *s, struct conn *c)
 {
 	if (s->draining)
 		conn_close(s, c, NULL);
-	else if (*conn_requests(s, c))
+	else if (requests_left(conn_entry(s, c), *conn_requests(s, c)))
 		request_now(s, c, NULL);
 }
 
 static void client_next(struct stateful *s, struct conn *c, struct segment *seg, bool keep_alive)
 {
 	struct entry *e = conn_entry(s, c);
-	bool stays = keep_alive && !s->draining && c->note != CONN_CHURNED &&
-		     (*conn_requests(s, c) || e->churn);
+	bool more = requests_left(e, *conn_requests(s, c));
+	bool stays = keep_alive && !s->draining && c->note != CONN_CHURNED && (more || e->churn);
 
 	if (seg->flags & TCP_FIN)
 		return; /* client_fin() closes */
 	if (!stays)
 		conn_close(s, c, seg);
-	else if (e->think || e->paced || !*conn_requests(s, c))
+	else if (e->think || e->paced || !more)
 		go_idle(s, c);
 	else
 		request_now(s, c, seg);

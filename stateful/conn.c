@@ -174,19 +174,49 @@ void conn_close(struct stateful *s, struct conn *c, struct segment *seg)
 	conn_arm_rtx(s, c);
 }
 
-bool conn_send(struct stateful *s, struct conn *c, struct segment *seg, enum variant variant)
+void conn_requests_down(struct stateful *s, struct conn *c)
+{
+	const struct entry *e = conn_entry(s, c);
+	uint16_t *requests = conn_requests(s, c);
+
+	if (requests_left(e, *requests) != requests_unlimited(e))
+		*requests = (uint16_t)(*requests - (1u << e->messages.content_bits));
+}
+
+static void content_set(struct stateful *s, struct conn *c, uint32_t content)
+{
+	const struct entry *e = conn_entry(s, c);
+	uint16_t *requests = conn_requests(s, c);
+
+	*requests = (uint16_t)((*requests >> e->messages.content_bits << e->messages.content_bits) |
+			       content);
+}
+
+static bool send_by_sender(struct stateful *s, struct conn *c, struct segment *seg,
+			   uint32_t content, const struct message *m)
+{
+	if (!sender_send(s, c, seg, m))
+		return false;
+	content_set(s, c, content);
+	return true;
+}
+
+bool conn_send(struct stateful *s, struct conn *c, struct segment *seg, uint32_t content,
+	       enum variant variant)
 {
 	struct entry *e = conn_entry(s, c);
-	const struct message *m = &e->message[variant];
+	const struct message *m = entry_message(e, content, variant);
 	bool fin = c->closing && !e->client && !e->config->tcp.separate_fin;
 
 	if (c->has_side || c->flight || !m->whole || m->length > conn_mss(s, c) ||
 	    (seg && m->length > seg->wnd))
-		return sender_send(s, c, seg, variant);
+		return send_by_sender(s, c, seg, content, m);
 	if (!output_whole(s, c, seg, TCP_ACK | TCP_PSH | (fin ? TCP_FIN : 0), m))
 		return false;
 	if (!e->client)
 		c->note = variant;
+	if (e->messages.content_bits)
+		content_set(s, c, content);
 	c->snd_nxt += m->length;
 	c->flight = (uint16_t)m->length;
 	c->time = s->time;

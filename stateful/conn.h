@@ -36,7 +36,6 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see in
 #define CONN_MSS_MAX     16                      /* distinct peer MSS values kept apart: 4 bits */
 #define CONN_NO_SCALE    15                      /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
-#define CONN_UNLIMITED   UINT16_MAX
 #define CONN_CHURNED     7  /* note of a client: to be closed after the response awaited */
 #define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
 #define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
@@ -62,8 +61,11 @@ struct conn {
 	uint32_t fin : 1;     /* our FIN is in flight or acknowledged */
 	union {
 		struct {
-			uint16_t flight;   /* sequence space sent and not acknowledged */
-			uint16_t requests; /* client: requests still to send, or CONN_UNLIMITED */
+			uint16_t flight; /* sequence space sent and not acknowledged */
+			/* Upper bits: client, requests still to send; server, to answer before it
+			 * closes; all set: unlimited. Lower bits, entry->messages.content_bits of
+			 * them: the content of the message sent last. */
+			uint16_t requests;
 		};
 		uint32_t side;      /* index of the side record when has_side */
 		uint32_t next_free; /* of a closed slot */
@@ -74,6 +76,13 @@ _Static_assert(sizeof(struct conn) == 32, "two connections per cache line");
 #define SACK_RANGES 6
 struct sack_range {
 	uint32_t begin, end;
+};
+
+#define BEGIN_MAX 256
+#define QUEUE_MAX 16
+struct queued { /* a message, repeated up to where the next begins */
+	uint32_t at;
+	uint32_t message; /* index into the entry's */
 };
 
 /* What a connection needs only for messages of several segments: congestion control, RTT, the
@@ -98,11 +107,8 @@ struct side {
 	uint8_t ecn_cwr : 1;  /* we have: say so with the next new data */
 	uint8_t mac[6];       /* of the last hop the peer's segments came from */
 	uint8_t unacked;      /* in-order data segments received and not acknowledged */
-	/* sender: `count` times message `variant`, then once `last` */
-	uint8_t variant, last; /* enum variant; last may be VARIANT_NONE */
 	uint16_t dup_acks;
-	uint32_t unit;      /* length of message `variant` */
-	uint32_t last_at;   /* offset where `last` starts */
+	uint32_t queued;    /* sender: messages in `queue` */
 	uint32_t length;    /* of all together, without FIN; 0: nothing to send */
 	uint32_t start_seq; /* sequence number of the first byte */
 	uint32_t snd_una, snd_max, snd_wnd;
@@ -132,6 +138,10 @@ struct side {
 	uint32_t started;     /* client: when the request was first sent, as conn.time */
 	uint64_t expected;    /* raw payload still to come */
 	struct http_parser parser;
+	uint32_t begun; /* bytes of `begin` */
+	/* of what follows only queue[0] is cleared for a new borrower */
+	struct queued queue[QUEUE_MAX]; /* messages to send, one behind the other */
+	char begin[BEGIN_MAX];          /* server with routes: how the request begins */
 };
 
 #endif

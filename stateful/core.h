@@ -62,7 +62,7 @@ struct entry {
 	uint32_t local_first, local_count;
 	uint16_t port_first, port_last;
 	uint32_t local6_number; /* IPv6: of our first address, among all of the engine */
-	struct message message[VARIANT_COUNT];
+	struct message_set messages;
 	struct http_memo memo; /* of what this entry receives */
 	uint32_t simple_max;   /* longest message an ordinary exchange sends */
 	const struct config_traffic *config;
@@ -70,7 +70,7 @@ struct entry {
 	uint64_t rto, timeout, think, idle_timeout, ack_delay;
 	uint8_t idle_shift; /* unit of conn.time while idle: fine for short think times */
 	uint16_t mss;       /* largest payload we take: offered to the peer */
-	uint16_t requests;  /* of a new connection, or CONN_UNLIMITED */
+	uint16_t requests;  /* of a new connection: struct conn.requests */
 	/* client */
 	struct tuple_walk tuples;
 	struct pace cps, rps;
@@ -189,6 +189,28 @@ static inline u128 ip6_address(const struct stateful *s, uint32_t number)
 {
 	return likely(number < s->local6_count) ? ip6_swap(s->local6_first + number)
 						: ip6_address_search(s, number);
+}
+
+static inline const struct message *entry_message(const struct entry *e, uint32_t content,
+						  enum variant variant)
+{
+	return &e->messages.message[content * VARIANT_COUNT + variant];
+}
+
+/* Of conn.requests: how many are left, and the content that is being sent or awaited. */
+static inline uint16_t requests_left(const struct entry *e, uint16_t requests)
+{
+	return (uint16_t)(requests >> e->messages.content_bits);
+}
+
+static inline uint16_t requests_unlimited(const struct entry *e)
+{
+	return (uint16_t)(UINT16_MAX >> e->messages.content_bits);
+}
+
+static inline uint16_t requests_content(const struct entry *e, uint16_t requests)
+{
+	return (uint16_t)(requests & ((1u << e->messages.content_bits) - 1));
 }
 
 static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
@@ -357,8 +379,7 @@ void conn_established(struct stateful *, struct conn *);
 /* It is over: tallied as failed by `c->note` (client) or `failed` (-1: succeeded), and its record
  * is free. */
 void conn_end(struct stateful *, struct conn *, int failed);
-/* Where the number of requests still to come is kept: client, to send; server, to answer before it
- * closes. */
+/* Where conn.requests is kept now. */
 uint16_t *conn_requests(struct stateful *, struct conn *);
 /* Nothing came back in time. */
 void conn_give_up(struct stateful *, struct conn *);
@@ -370,9 +391,12 @@ void conn_close(struct stateful *, struct conn *, struct segment *seg);
 void conn_fin_sent(struct stateful *, struct conn *);
 void conn_arm_rtx(struct stateful *, struct conn *);
 void conn_arm_app(struct stateful *, struct conn *, uint64_t delay);
-/* Send message `variant`, and FIN behind it when c->closing: at once when it fits one segment, else
- * by sender.c. False: not possible now, nothing changed. */
-bool conn_send(struct stateful *, struct conn *, struct segment *seg, enum variant);
+/* Send a message, and FIN behind it when c->closing: at once when it fits one segment, else by
+ * sender.c. False: not possible now, nothing changed. */
+bool conn_send(struct stateful *, struct conn *, struct segment *seg, uint32_t content,
+	       enum variant);
+/* One request less is left, if they are counted. */
+void conn_requests_down(struct stateful *, struct conn *);
 uint8_t conn_mss_index(struct stateful *, uint16_t mss);
 uint32_t conn_isn(const struct stateful *, const struct tuple *);
 
@@ -389,7 +413,7 @@ void conn_challenge(struct stateful *, struct conn *, struct segment *seg, enum 
  * sender_borrow() describes what is outstanding in the new side record; false when the pool is
  * empty. */
 bool sender_borrow(struct stateful *, struct conn *, const struct segment *seg);
-bool sender_send(struct stateful *, struct conn *, struct segment *seg, enum variant);
+bool sender_send(struct stateful *, struct conn *, struct segment *seg, const struct message *);
 void sender_acked(struct stateful *, struct conn *, struct segment *seg, uint32_t acked);
 /* FIN behind whatever is still to be sent. */
 void sender_close(struct stateful *, struct conn *, struct segment *seg);

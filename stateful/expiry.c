@@ -27,6 +27,7 @@ static bool retransmit(struct stateful *s, struct conn *c)
 	struct entry *e = conn_entry(s, c);
 	uint32_t data = c->flight - c->fin;
 	enum variant variant = (enum variant)c->note;
+	const struct message *m;
 	uint32_t seq = c->snd_nxt - c->flight;
 
 	if (c->state == SYN_SENT || c->state == SYN_RECEIVED) {
@@ -39,9 +40,10 @@ static bool retransmit(struct stateful *s, struct conn *c)
 	}
 	if (e->client)
 		variant = c->closing ? VARIANT_CLOSE : VARIANT_KEEP;
+	m = entry_message(e, requests_content(e, c->requests), variant);
 	s->counters->value[COUNTER_PUSH_RT]++;
-	return output_segment(s, c, NULL, TCP_ACK | TCP_PSH | (c->fin ? TCP_FIN : 0), seq,
-			      &e->message[variant], e->message[variant].length - data, data);
+	return output_segment(s, c, NULL, TCP_ACK | TCP_PSH | (c->fin ? TCP_FIN : 0), seq, m,
+			      m->length - data, data);
 }
 
 void expiry_remind(struct stateful *s, struct conn *c, uint64_t delay)

@@ -204,7 +204,8 @@ static struct conn *idle_take(struct stateful *s, struct entry *e)
 	while (e->idle_head != e->idle_tail) {
 		struct conn *c = &s->table.conn[e->idle[e->idle_head++ & e->idle_mask]];
 
-		if (c->entry == e->number && conn_is_idle(s, c) && *conn_requests(s, c))
+		if (c->entry == e->number && conn_is_idle(s, c) &&
+		    requests_left(e, *conn_requests(s, c)))
 			return c;
 	}
 	return NULL;

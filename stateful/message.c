@@ -1,213 +1,252 @@
-/* Messages. The body is a 64-byte line repeated, so a segment of it is whole-line copies, and a
- * wrong offset shows in the bytes. */
+/* The messages of a traffic entry, prepared.
+ *
+ * For each content the body is made once; each variant is a header section before it. A message
+ * that fits a segment is laid out whole, with its checksum sum; of a longer one the header section
+ * and the body's text in front are one text, and the rest is the body's. All texts lie in one piece
+ * of the arena, whose length a first pass without memory finds.
+ *
+ * Rejected: messages made when they are sent (many times the cost of the copy, and a retransmission
+ * would have to remember by which random numbers). */
 #include "message.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../common/base/checksum.h"
 #include "../common/base/require.h"
 
-#define LINE 64u
-static const char body_line[LINE + 1] =
-	"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-\n";
-
-/* A text that grows: with text NULL it only measures. */
-struct writer {
-	char *text;
-	size_t length;
+struct maker {
+	const struct config_traffic *traffic;
+	struct message_set *set; /* NULL: measuring */
+	struct store store;
+	struct rng rng;
+	uint16_t max;
 };
 
-__attribute__((format(printf, 2, 3))) static void writer_add(struct writer *w, const char *format,
-							     ...)
+void mix_deal(const struct config_mix *mix, unsigned n, struct rng *rng, uint64_t *value)
 {
-	va_list args;
-	char none[1];
-	int n;
+	uint64_t total = 0, passed = 0;
+	unsigned at = 0;
 
-	va_start(args, format);
-	n = vsnprintf(w->text ? w->text + w->length : none, w->text ? SIZE_MAX / 2 : 1, format,
-		      args);
-	va_end(args);
-	require(n >= 0);
-	w->length += (size_t)n;
-}
+	for (unsigned i = 0; i < mix->shares; i++)
+		total += mix->share[i].weight;
+	for (unsigned i = 0; i < mix->shares; i++) {
+		const struct config_share *share = &mix->share[i];
 
-static const char *status_phrase(uint16_t status)
-{
-	switch (status) {
-	case 200:
-		return "OK";
-	case 201:
-		return "Created";
-	case 204:
-		return "No Content";
-	case 301:
-		return "Moved Permanently";
-	case 302:
-		return "Found";
-	case 304:
-		return "Not Modified";
-	case 400:
-		return "Bad Request";
-	case 403:
-		return "Forbidden";
-	case 404:
-		return "Not Found";
-	case 500:
-		return "Internal Server Error";
-	case 503:
-		return "Service Unavailable";
-	default:
-		return "Status"; /* the phrase carries no meaning (RFC 9112 section 4) */
+		passed += share->weight;
+		for (; at < (passed * n + total / 2) / total; at++)
+			value[at] = share->first + rng_below(rng, share->last - share->first + 1);
+	}
+	for (unsigned i = n; i > 1; i--) {
+		unsigned other = (unsigned)rng_below(rng, i);
+		uint64_t swap = value[i - 1];
+
+		value[i - 1] = value[other];
+		value[other] = swap;
 	}
 }
 
-static void write_headers(struct writer *w, const struct config_message *m)
+/* Lay out one message: a header section, written by the caller from `begin` on, and a body. */
+static void message_add(struct maker *m, struct message *message, size_t begin,
+			const struct body *body, uint16_t status)
 {
-	for (unsigned i = 0; i < m->headers; i++)
-		writer_add(w, "%s: %s\r\n", m->header[i].name, m->header[i].value);
-}
+	uint64_t length = m->store.length - begin + body_length(body);
+	char *text = m->store.text ? m->store.text + begin : NULL;
+	uint32_t rest = (uint32_t)(length <= m->max ? body_length(body) : body->head.length);
 
-static const char *connection_value(enum variant variant)
-{
-	return variant == VARIANT_KEEP || variant == VARIANT_HEAD_KEEP ? "keep-alive" : "close";
-}
-
-static void write_request(struct writer *w, const struct config_message *m, enum variant variant)
-{
-	writer_add(w, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: %s\r\n", m->method, m->path,
-		   m->host, connection_value(variant));
-	write_headers(w, m);
-	if (m->body_size || !strcmp(m->method, "POST"))
-		writer_add(w, "Content-Length: %llu\r\n", (unsigned long long)m->body_size);
-	writer_add(w, "\r\n");
-}
-
-/* RFC 9110 section 6.4.1: these have no content, whatever the headers say. */
-static bool status_has_body(uint16_t status)
-{
-	return status >= 200 && status != 204 && status != 304;
-}
-
-static void write_response(struct writer *w, const struct config_message *m, enum variant variant)
-{
-	uint16_t status = variant == VARIANT_BAD ? 400 : m->status;
-	uint64_t size = variant == VARIANT_BAD ? 0 : m->body_size;
-
-	if (variant == VARIANT_CONTINUE) {
-		writer_add(w, "HTTP/1.1 100 Continue\r\n\r\n");
+	if (text) /* the body, or what of it is in front, behind the header section */
+		body_write(body, 0, m->store.text + m->store.length, rest);
+	m->store.length += rest;
+	if (!m->set)
 		return;
+	*message = (struct message){.length = (uint32_t)length, .status = status};
+	if (length <= m->max) {
+		message->whole = text;
+		message->whole_sum = checksum_sum(text, length);
+	} else {
+		message->text = *body;
+		message->text.head = (struct text_piece){text, (uint32_t)(m->store.length - begin)};
 	}
-	writer_add(w, "HTTP/1.1 %u %s\r\nConnection: %s\r\n", status, status_phrase(status),
-		   connection_value(variant));
-	if (variant != VARIANT_BAD)
-		write_headers(w, m);
-	if (status_has_body(status))
-		writer_add(w, "Content-Length: %llu\r\n", (unsigned long long)size);
-	writer_add(w, "\r\n");
+	if (message->length > m->set->longest)
+		m->set->longest = message->length;
 }
 
-static uint64_t body_length(const struct config_traffic *t, enum variant variant)
+/* Where a content's message goes; of use when there is a set. */
+static struct message *message_place(const struct maker *m, uint32_t content, enum variant variant)
 {
-	if (traffic_is_client(t->kind))
-		return t->request.body_size;
-	if (t->kind == UDP_SERVER && t->response.body_size == CONFIG_ANY_SIZE)
-		return 0;
-	if (t->kind == HTTP_SERVER &&
-	    (variant > VARIANT_CLOSE || !status_has_body(t->response.status)))
-		return 0;
-	return t->response.body_size;
+	static struct message none;
+
+	return m->set ? &m->set->message[content * VARIANT_COUNT + variant] : &none;
 }
 
-static void write_head(struct writer *w, const struct config_traffic *t, enum variant variant)
+static const struct body no_body;
+
+static void response_add(struct maker *m, uint32_t number, const struct config_message *from,
+			 const struct content *content, const struct body *body,
+			 const struct body *chunked, enum variant variant)
 {
-	if (t->kind == HTTP_CLIENT)
-		write_request(w, &t->request, variant);
-	else if (t->kind == HTTP_SERVER)
-		write_response(w, &t->response, variant);
+	bool is_head = variant == VARIANT_HEAD_KEEP || variant == VARIANT_HEAD_CLOSE;
+	bool is_plain = variant == VARIANT_OLD || !from->chunked;
+	size_t begin = m->store.length;
+
+	head_response(&m->store, from, variant, content->status, (enum config_content)content->type,
+		      body_length(body));
+	if (is_head || content->status == 204 || content->status == 304)
+		body = &no_body;
+	else if (!is_plain)
+		body = chunked;
+	message_add(m, message_place(m, number, variant), begin, body, content->status);
 }
 
-static bool is_sent(const struct config_traffic *t, enum variant variant)
+/* One of the responses of a route. */
+static void content_add(struct maker *m, uint32_t number, uint16_t source,
+			const struct config_message *from, const uint64_t value[3])
 {
-	return t->kind == HTTP_SERVER || variant <= VARIANT_CLOSE;
+	struct content content = {
+		.source = source, .status = (uint16_t)value[0], .type = (uint8_t)value[1]};
+	struct body_rule rule = {.content = (enum config_content)value[1],
+				 .sensitive = from->sensitive,
+				 .per_response = from->per_response,
+				 .file = &from->file,
+				 .number = number};
+	bool has_body = content.status != 204 && content.status != 304;
+	struct body body, chunked;
+
+	body_make(&body, &rule, has_body ? value[2] : 0, &m->rng, &m->store);
+	memcpy(content.items, body.items, sizeof(content.items));
+	if (from->gzip && has_body)
+		body_gzip(&body, &m->store);
+	chunked = body;
+	if (from->chunked && has_body)
+		body_chunk(&chunked, &m->store);
+	for (enum variant v = VARIANT_KEEP; v <= VARIANT_HEAD_CLOSE; v++)
+		response_add(m, number, from, &content, &body, &chunked, v);
+	if (from->chunked)
+		response_add(m, number, from, &content, &body, &chunked, VARIANT_OLD);
+	else if (m->set)
+		*message_place(m, number, VARIANT_OLD) = *message_place(m, number, VARIANT_CLOSE);
+	if (m->set)
+		m->set->content[number] = content;
 }
 
-static int message_init(struct message *m, const struct config_traffic *t, enum variant variant,
-			uint16_t max, struct arena *arena)
+/* What is said of no content: 400 and 100. */
+static void others_add(struct maker *m, uint32_t contents)
 {
-	struct writer w = {0};
-	char *text;
+	const struct config_message *from = &m->traffic->response;
 
-	write_head(&w, t, variant);
-	m->head_len = (uint32_t)w.length;
-	m->length = m->head_len + (uint32_t)body_length(t, variant);
-	m->status = variant == VARIANT_BAD ? 400 : t->response.status;
-	if (variant == VARIANT_CONTINUE)
-		m->status = 100;
-	text = arena_take(arena, m->head_len + 1);
-	if (!text)
-		return -1;
-	w = (struct writer){.text = text};
-	write_head(&w, t, variant);
-	m->head = text;
-	if (m->length > max)
-		return 0;
-	text = arena_take(arena, m->length + 1);
-	if (!text)
-		return -1;
-	message_write(m, 0, text, m->length);
-	m->whole_sum = checksum_sum(text, m->length);
-	m->whole = text;
-	return 0;
+	for (enum variant v = VARIANT_BAD; v <= VARIANT_CONTINUE; v++) {
+		uint16_t status = v == VARIANT_BAD ? 400 : 100;
+		size_t begin = m->store.length;
+
+		head_response(&m->store, from, v, status, CONTENT_BARE, 0);
+		message_add(m, message_place(m, 0, v), begin, &no_body, status);
+		for (uint32_t i = 1; m->set && i < contents; i++)
+			*message_place(m, i, v) = *message_place(m, 0, v);
+	}
 }
 
-int message_make(struct message message[VARIANT_COUNT], const struct config_traffic *t,
+static const struct config_message *route_of(const struct config_traffic *t, unsigned i)
+{
+	return i < t->routes ? &t->route[i] : &t->response;
+}
+
+static void responses_make(struct maker *m)
+{
+	uint64_t value[3][CONFIG_VARIANTS_MAX];
+	uint32_t number = 0;
+
+	for (unsigned i = 0; i <= m->traffic->routes; i++) {
+		const struct config_message *from = route_of(m->traffic, i);
+
+		if (m->set)
+			m->set->ring[i] = (struct ring){
+				.first = number, .count = from->variants, .chunked = from->chunked};
+		mix_deal(&from->statuses, from->variants, &m->rng, value[0]);
+		mix_deal(&from->contents, from->variants, &m->rng, value[1]);
+		mix_deal(&from->sizes, from->variants, &m->rng, value[2]);
+		for (unsigned j = 0; j < from->variants; j++)
+			content_add(m, number++, (uint16_t)i, from,
+				    (const uint64_t[]){value[0][j], value[1][j], value[2][j]});
+	}
+	others_add(m, number);
+}
+
+/* A request, or a raw payload. */
+static void plain_make(struct maker *m)
+{
+	const struct config_traffic *t = m->traffic;
+	const struct config_message *from = traffic_is_client(t->kind) ? &t->request : &t->response;
+	struct body_rule rule = {.content = CONTENT_BARE};
+	struct body body;
+
+	body_make(&body, &rule, from->body_size == CONFIG_ANY_SIZE ? 0 : from->body_size, &m->rng,
+		  &m->store);
+	for (enum variant v = VARIANT_KEEP; v <= VARIANT_CLOSE; v++) {
+		size_t begin = m->store.length;
+
+		if (t->kind == HTTP_CLIENT)
+			head_request(&m->store, from, v);
+		message_add(m, message_place(m, 0, v), begin, &body, from->status);
+	}
+	if (m->set)
+		m->set->ring[0] = (struct ring){.count = 1};
+}
+
+static void all_make(struct maker *m)
+{
+	if (m->traffic->kind == HTTP_SERVER)
+		responses_make(m);
+	else
+		plain_make(m);
+}
+
+static uint32_t contents_of(const struct config_traffic *t)
+{
+	uint32_t contents = 0;
+
+	for (unsigned i = 0; i <= t->routes; i++)
+		contents += t->kind == HTTP_SERVER ? route_of(t, i)->variants : 1;
+	return contents;
+}
+
+static size_t text_length(const struct config_traffic *t, uint64_t seed, uint16_t max)
+{
+	struct maker m = {.traffic = t, .rng = {seed}, .max = max};
+
+	all_make(&m);
+	return m.store.length + 1; /* text ends in a zero, which nobody reads */
+}
+
+size_t message_reserve(const struct config_traffic *t, uint64_t seed, uint16_t max)
+{
+	uint32_t contents = contents_of(t);
+
+	return text_length(t, seed, max) + contents * VARIANT_COUNT * sizeof(struct message) +
+	       contents * sizeof(struct content) + (t->routes + 1) * sizeof(struct ring) + 4 * 64;
+}
+
+int message_make(struct message_set *set, const struct config_traffic *t, uint64_t seed,
 		 uint16_t max, struct arena *arena)
 {
-	for (enum variant v = 0; v < VARIANT_COUNT; v++)
-		if (is_sent(t, v) && message_init(&message[v], t, v, max, arena))
-			return -1;
+	struct maker m = {.traffic = t, .set = set, .rng = {seed}, .max = max};
+	uint32_t contents = contents_of(t);
+
+	*set = (struct message_set){.contents = contents, .rings = t->routes + 1};
+	while (1u << set->content_bits < contents)
+		set->content_bits++;
+	set->message = arena_take(arena, contents * VARIANT_COUNT * sizeof(struct message));
+	set->content = arena_take(arena, contents * sizeof(struct content));
+	set->ring = arena_take(arena, set->rings * sizeof(struct ring));
+	m.store.text = arena_take(arena, text_length(t, seed, max));
+	if (!set->message || !set->content || !set->ring || !m.store.text)
+		return -1;
+	all_make(&m);
 	return 0;
-}
-
-size_t message_reserve(const struct config_traffic *t, uint16_t max)
-{
-	size_t bytes = 0;
-
-	for (enum variant v = 0; v < VARIANT_COUNT; v++) {
-		struct writer w = {0};
-
-		write_head(&w, t, v);
-		bytes += w.length + max + 2 * 64 + 2;
-	}
-	return bytes;
 }
 
 void message_write(const struct message *m, uint32_t offset, char *to, uint32_t len)
 {
-	uint32_t at, n;
-
-	if (m->whole) {
+	if (m->whole)
 		memcpy(to, m->whole + offset, len);
-		return;
-	}
-	if (offset < m->head_len) {
-		n = m->head_len - offset < len ? m->head_len - offset : len;
-		memcpy(to, m->head + offset, n);
-		to += n;
-		offset += n;
-		len -= n;
-	}
-	at = (offset - m->head_len) % LINE;
-	if (len && at) {
-		n = LINE - at < len ? LINE - at : len;
-		memcpy(to, body_line + at, n);
-		to += n;
-		len -= n;
-	}
-	for (; len >= LINE; to += LINE, len -= LINE)
-		memcpy(to, body_line, LINE);
-	memcpy(to, body_line, len);
+	else
+		body_write(&m->text, offset, to, len);
 }

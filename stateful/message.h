@@ -1,12 +1,18 @@
 /* Messages: what a connection sends, as a function of the offset. There is no send buffer; a
- * retransmission writes the same bytes again. */
+ * retransmission writes the same bytes again.
+ *
+ * All messages of a traffic entry are prepared while the engine is made. They are numbered: a
+ * `content` is what is said (one of the responses of a route, one of the requests), a `variant` how
+ * (the connection goes on or ends, the answer to HEAD). A connection keeps the number of the
+ * content that it sends, so a message is chosen once and written any number of times. */
 #ifndef STATEFUL_MESSAGE_H
 #define STATEFUL_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../common/base/arena.h"
-#include "../common/config/config.h"
+#include "body.h"
 
 /* A client sends VARIANT_KEEP, and VARIANT_CLOSE as its last request. */
 enum variant {
@@ -16,27 +22,67 @@ enum variant {
 	VARIANT_HEAD_CLOSE,
 	VARIANT_BAD,      /* 400, and close */
 	VARIANT_CONTINUE, /* 100 */
-	VARIANT_COUNT,
-	VARIANT_NONE = VARIANT_COUNT
+	VARIANT_OLD,      /* of a chunked response, for HTTP/1.0: with Content-Length, and close */
+	VARIANT_COUNT
 };
 
 struct message {
-	const char *head; /* header section; head_len 0 for raw payloads */
-	uint32_t head_len;
-	uint32_t length;    /* with the body */
 	const char *whole;  /* all of it, when it fits one segment; else NULL */
 	uint64_t whole_sum; /* its checksum sum */
+	uint32_t length;    /* with the body */
 	uint16_t status;    /* of a response */
+	struct body text;   /* header section and body, when it does not fit one segment */
 };
 
-/* Make the variants of a traffic entry. max: the longest payload of a segment. -1: no memory. */
-int message_make(struct message message[VARIANT_COUNT], const struct config_traffic *, uint16_t max,
+/* What a content is, for those who count. */
+struct content {
+	uint16_t source; /* index of its route or request */
+	uint16_t status;
+	uint8_t type; /* enum config_content */
+	uint16_t items[SENSITIVE_KINDS];
+};
+
+/* The contents of a route or request, taken in turn. */
+struct ring {
+	uint32_t first, count, next;
+	bool chunked;
+};
+
+struct message_set {
+	struct message *message; /* [content * VARIANT_COUNT + variant] */
+	struct content *content;
+	struct ring *ring; /* by route, the last for all other paths; of a client one */
+	uint32_t contents, rings;
+	uint8_t content_bits; /* that a content's number takes */
+	uint32_t longest;
+};
+
+/* Make the messages of a traffic entry. max: the longest payload of a segment. -1: no memory. */
+int message_make(struct message_set *, const struct config_traffic *, uint64_t seed, uint16_t max,
 		 struct arena *);
 
-/* Arena bytes message_make() takes. */
-size_t message_reserve(const struct config_traffic *, uint16_t max);
+/* Arena bytes message_make() takes at most. */
+size_t message_reserve(const struct config_traffic *, uint64_t seed, uint16_t max);
 
 /* Write len bytes from offset on to `to`. */
 void message_write(const struct message *, uint32_t offset, char *to, uint32_t len);
+
+/* The next content of a ring. */
+static inline uint32_t ring_next(struct ring *ring)
+{
+	uint32_t content = ring->first + ring->next;
+
+	if (++ring->next == ring->count)
+		ring->next = 0;
+	return content;
+}
+
+/* Deal n values of a mix: shares by weight as exactly as n allows, in random order. */
+void mix_deal(const struct config_mix *, unsigned n, struct rng *, uint64_t *value);
+
+/* head.c: header sections. `body`: what they announce. */
+void head_request(struct store *, const struct config_message *, enum variant);
+void head_response(struct store *, const struct config_message *, enum variant, uint16_t status,
+		   enum config_content, uint64_t body);
 
 #endif

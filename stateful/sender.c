@@ -1,10 +1,11 @@
 /* Messages of several segments.
  *
- * A sender holds no data: what it has to send is "`count` times message `variant`, then `last`", a
- * range of sequence numbers, and segments are written from it. Congestion control is RFC 5681 with
- * NewReno recovery (RFC 6582), the retransmission timer RFC 6298 with Karn's rule; after a time-out
- * snd_nxt goes back to snd_una and everything is sent again as the window allows. Without room in
- * the transmit queue a sender joins the ready list and goes on at the next step. */
+ * A sender holds no data: what it has to send is a short queue of messages, each repeated up to
+ * where the next begins, over a range of sequence numbers, and segments are written from it.
+ * Congestion control is RFC 5681 with NewReno recovery (RFC 6582), the retransmission timer RFC
+ * 6298 with Karn's rule; after a time-out snd_nxt goes back to snd_una and everything is sent again
+ * as the window allows. Without room in the transmit queue a sender joins the ready list and goes
+ * on at the next step. */
 #include "core.h"
 
 #include <string.h>
@@ -49,18 +50,23 @@ static void timer_set(struct stateful *s, struct side *side)
 	side_arm(s, side);
 }
 
+static uint32_t message_index(const struct entry *e, const struct message *m)
+{
+	return (uint32_t)(m - e->messages.message);
+}
+
 bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
 	uint32_t mss = conn_mss(s, c), flight = c->flight;
 	uint8_t fin = c->fin && flight;
-	enum variant variant = outstanding_variant(e, c);
+	const struct message *m =
+		entry_message(e, requests_content(e, c->requests), outstanding_variant(e, c));
 	struct side *side;
 
 	if (!table_borrow_side(&s->table, c))
 		return false;
 	side = table_side(&s->table, c);
-	side->last = VARIANT_NONE;
 	side->start_seq = c->snd_nxt;
 	side->started = s->time - (uint32_t)(conn_elapsed(s, c) >> CONN_TIME_SHIFT);
 	side->recover = side->snd_una;
@@ -75,8 +81,9 @@ bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg
 		side->has_mac = 1;
 	}
 	if (flight > fin && c->state != SYN_RECEIVED && c->state != SYN_SENT) {
-		side->variant = (uint8_t)variant;
-		side->unit = side->length = e->message[variant].length;
+		side->queue[0] = (struct queued){.message = message_index(e, m)};
+		side->queued = 1;
+		side->length = m->length;
 		side->start_seq = c->snd_nxt - fin - side->length;
 	} else {
 		side->start_seq -= fin;
@@ -91,13 +98,16 @@ bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg
 static const struct message *message_at(const struct entry *e, const struct side *side,
 					uint32_t *offset)
 {
-	if (side->last != VARIANT_NONE && *offset >= side->last_at) {
-		*offset -= side->last_at;
-		return &e->message[side->last];
-	}
-	if (side->unit)
-		*offset %= side->unit;
-	return &e->message[side->variant];
+	const struct queued *q = &side->queue[side->queued ? side->queued - 1 : 0];
+	const struct message *m;
+
+	while (*offset < q->at)
+		q--;
+	m = &e->messages.message[q->message];
+	*offset -= q->at;
+	if (*offset >= m->length)
+		*offset %= m->length;
+	return m;
 }
 
 static void count_retransmission(struct stateful *s, uint32_t len, bool fin)
@@ -217,28 +227,40 @@ static void sender_push(struct stateful *s, struct conn *c, struct segment *seg)
 		timer_set(s, side);
 }
 
-/* What is still to be sent gets one more message; false when this one does not go with the others.
- */
-static bool side_append(struct side *side, const struct message *m, enum variant variant,
+/* Of the queue, drop what has been acknowledged whole. */
+static void queue_forget(struct side *side)
+{
+	uint32_t acked = side->snd_una - side->start_seq, gone = 0;
+
+	while (gone + 1 < side->queued && side->queue[gone + 1].at <= acked)
+		gone++;
+	memmove(side->queue, side->queue + gone, (side->queued - gone) * sizeof(*side->queue));
+	side->queued -= gone;
+}
+
+/* What is still to be sent gets one more message; false when there is no room for it. */
+static bool side_append(struct side *side, const struct message *m, uint32_t index,
 			uint32_t snd_nxt)
 {
 	if (!side->length || side->snd_una == side->start_seq + side->length) {
-		side->variant = (uint8_t)variant;
-		side->last = VARIANT_NONE;
-		side->unit = m->length;
+		side->queued = 0;
 		side->length = 0;
 		side->start_seq = snd_nxt;
-	} else if (side->last != VARIANT_NONE || side->length > INT32_MAX) {
+	} else if (side->length > INT32_MAX) {
 		return false;
-	} else if (variant != side->variant) {
-		side->last = (uint8_t)variant;
-		side->last_at = side->length;
+	}
+	if (!side->queued || side->queue[side->queued - 1].message != index) {
+		if (side->queued == QUEUE_MAX)
+			queue_forget(side);
+		if (side->queued == QUEUE_MAX)
+			return false;
+		side->queue[side->queued++] = (struct queued){.at = side->length, .message = index};
 	}
 	side->length += m->length;
 	return true;
 }
 
-bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, enum variant variant)
+bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, const struct message *m)
 {
 	struct entry *e = conn_entry(s, c);
 	struct side *side;
@@ -246,7 +268,7 @@ bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, enum v
 	if (!c->has_side && !sender_borrow(s, c, seg))
 		return false;
 	side = table_side(&s->table, c);
-	if (side->fin_wanted || !side_append(side, &e->message[variant], variant, c->snd_nxt))
+	if (side->fin_wanted || !side_append(side, m, message_index(e, m), c->snd_nxt))
 		return false;
 	side->fin_wanted = !e->client && c->closing;
 	c->time = side->started = s->time;

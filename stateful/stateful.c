@@ -124,7 +124,8 @@ static uint32_t udp_ring(const struct config_traffic *t)
 static uint64_t entry_bytes(const struct config *config, const struct config_traffic *t,
 			    uint8_t family, uint64_t connections)
 {
-	uint64_t bytes = sizeof(struct entry) + message_reserve(t, entry_mss(config, t, family));
+	uint64_t bytes = sizeof(struct entry) +
+			 message_reserve(t, config->seed, entry_mss(config, t, family));
 
 	bytes += connections * udp_ring(t) * sizeof(uint32_t);
 	if (entry_is_paced(t))
@@ -288,7 +289,6 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->mss = entry_mss(setup->config, t, e->family);
 	e->rto = t->tcp.initial_rto;
 	e->timeout = t->timeout;
-	e->requests = (uint16_t)RTE_MIN(t->requests_per_connection, (uint32_t)CONN_UNLIMITED);
 	e->think = t->think_time;
 	e->idle_timeout = t->idle_timeout;
 	e->idle_shift = RTE_MAX(e->think, e->idle_timeout) <= IDLE_FINE_MAX ? CONN_TIME_SHIFT
@@ -297,11 +297,11 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->ack_delay = t->tcp.delayed_ack;
 	entry_window(e, t->tcp.window, t->tcp.scale);
 	entry_header(s, e, setup);
-	if (message_make(e->message, t, e->mss, arena))
+	if (message_make(&e->messages, t, setup->config->seed, e->mss, arena))
 		return -1;
-	for (enum variant v = 0; v < VARIANT_COUNT; v++)
-		e->simple_max = RTE_MAX(e->simple_max, e->message[v].length);
-	e->simple_max = RTE_MIN(e->simple_max, e->mss);
+	e->requests = (uint16_t)(RTE_MIN(t->requests_per_connection, requests_unlimited(e))
+				 << e->messages.content_bits);
+	e->simple_max = RTE_MIN(e->messages.longest, e->mss);
 	e->sack = t->tcp.sack && (!e->client || entry_is_bulky(e));
 	entry_local(s, e);
 	e->ring = udp_ring(t);

@@ -296,8 +296,9 @@ void table_reminded(struct table *t, struct conn *c, bool app)
 
 bool table_borrow_side(struct table *t, struct conn *c)
 {
-	uint32_t number = t->side_free;
+	uint32_t number = t->side_free, next_ready;
 	struct side *side;
+	bool ready, timed;
 
 	if (number != TABLE_NONE)
 		t->side_free = t->side[number].conn;
@@ -307,14 +308,18 @@ bool table_borrow_side(struct table *t, struct conn *c)
 		return false;
 	t->side_live++;
 	side = &t->side[number];
-	*side = (struct side){.conn = table_number(t, c),
-			      .next_ready = side->next_ready,
-			      .requests = c->requests,
-			      .live = 1,
-			      .ready = side->ready,
-			      .timed = side->timed,
-			      .snd_una = c->snd_nxt - c->flight,
-			      .snd_max = c->snd_nxt};
+	next_ready = side->next_ready;
+	ready = side->ready;
+	timed = side->timed;
+	memset(side, 0, offsetof(struct side, queue[1]));
+	side->conn = table_number(t, c);
+	side->next_ready = next_ready;
+	side->requests = c->requests;
+	side->live = 1;
+	side->ready = ready;
+	side->timed = timed;
+	side->snd_una = c->snd_nxt - c->flight;
+	side->snd_max = c->snd_nxt;
 	c->has_side = 1;
 	c->side = number;
 	return true;

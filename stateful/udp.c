@@ -24,7 +24,7 @@ static void header_finish(const struct stateful *s, struct entry *e)
 	uint16_t length = htons((uint16_t)(UDP_BYTES + e->payload));
 	struct rte_ipv4_hdr *ip = (void *)(e->header + s->l2_len);
 	struct rte_udp_hdr *udp = (void *)(ip + 1);
-	const char *payload = e->message[VARIANT_KEEP].whole;
+	const char *payload = entry_message(e, 0, VARIANT_KEEP)->whole;
 	unsigned number = e->numbered ? NUMBER_SIZE : 0;
 
 	ip->total_length = htons((uint16_t)(IP_BYTES + UDP_BYTES + e->payload));
@@ -39,7 +39,7 @@ int udp_init(struct stateful *s, struct entry *e, struct arena *arena)
 {
 	s->udp_client |= e->client;
 	s->udp_server |= !e->client;
-	e->payload = e->message[VARIANT_KEEP].length;
+	e->payload = entry_message(e, 0, VARIANT_KEEP)->length;
 	e->numbered = e->client ? e->config->numbered : e->payload >= NUMBER_SIZE;
 	if (e->payload)
 		header_finish(s, e);
@@ -82,7 +82,8 @@ void udp_send(struct stateful *s, struct entry *e, struct rte_mbuf *m, const uin
 	memcpy(at, e->header, TEMPLATE_MAX);
 	memcpy(at, &to, sizeof(to));
 	if (length > TEMPLATE_MAX)
-		memcpy(at + TEMPLATE_MAX, e->message[VARIANT_KEEP].whole + (TEMPLATE_MAX - headers),
+		memcpy(at + TEMPLATE_MAX,
+		       entry_message(e, 0, VARIANT_KEEP)->whole + (TEMPLATE_MAX - headers),
 		       length - TEMPLATE_MAX);
 	ip->src_addr = t->local_be;
 	ip->dst_addr = t->peer_be;

@@ -80,7 +80,7 @@ static bool request_send(struct stateful *s, struct entry *e, struct conn *c, st
 	c->snd_nxt++;
 	c->flight++;
 	c->wait = 1;
-	if (c->requests != CONN_UNLIMITED)
+	if (c->requests != requests_unlimited(e))
 		c->requests--;
 	e->waiting++;
 	e->stats->level.request.offered++;

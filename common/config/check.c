@@ -225,7 +225,7 @@ static void numbers_check(struct reader *r, unsigned i)
 }
 
 /* A datagram is one packet: it is not fragmented. */
-static void datagram_check(struct reader *r, unsigned i)
+void datagram_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *t = &r->config->traffic[i];
 	static const char *const side[] = {"request", "response"};
@@ -246,42 +246,6 @@ static void datagram_check(struct reader *r, unsigned i)
 				    most, headers, (unsigned long long)size[j]);
 	if (t->kind == UDP_CLIENT && t->request.body_size < 4)
 		t->numbered = false;
-}
-
-static void message_check(struct reader *r, unsigned i)
-{
-	struct config_traffic *traffic = &r->config->traffic[i];
-	static const char *const side[] = {"request", "response"};
-	struct config_message *response = &traffic->response;
-	struct spot s;
-
-	if (traffic->kind == HTTP_CLIENT && traffic->request.body_size && traffic->request.method &&
-	    strcmp(traffic->request.method, "POST") != 0)
-		problem_add(r->document, spot_find(r, &s, "traffic", i, "request", "body"),
-			    PLACE_VALUE, "a %s request has no body: set \"method\" to \"POST\"",
-			    traffic->request.method);
-	if (traffic->kind == HTTP_SERVER && (response->status == 204 || response->status == 304)) {
-		if (spot_find(r, &s, "traffic", i, "response", "body")->node && response->body_size)
-			problem_add(r->document, &s.inner, PLACE_VALUE,
-				    "a response of status %u has no body (RFC 9110)",
-				    response->status);
-		response->body_size = 0;
-	}
-	if (traffic_is_udp(traffic->kind)) {
-		datagram_check(r, i);
-		return;
-	}
-	if (traffic->kind == HTTP_CLIENT) {
-		spot_find(r, &s, "traffic", i, "response", "body");
-		if (!cJSON_GetObjectItemCaseSensitive(s.inner.node, "size"))
-			response->body_size = CONFIG_ANY_SIZE;
-	}
-	for (int j = 0; j < 2; j++) {
-		if (spot_find(r, &s, "traffic", i, side[j], "body")->node &&
-		    cJSON_GetObjectItemCaseSensitive(s.key.node, "size"))
-			problem_add(r->document, &s.inner, PLACE_KEY,
-				    "the size is given beside it already");
-	}
 }
 
 static char *count_text(u128 count)
@@ -462,7 +426,7 @@ static void traffic_check(struct reader *r)
 		if (!kind_is_known(r, i))
 			continue;
 		port_check(r, i);
-		message_check(r, i);
+		http_check(r, i);
 		if (c->traffic[i].kind == UDP_BLAST)
 			blast_check(r, i);
 		else if (c->traffic[i].kind == REPLAY)

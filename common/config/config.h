@@ -136,15 +136,51 @@ struct config_header {
 	const char *value;
 };
 
+/* Several values with weights: a share is a value, or a range of them, all equally likely. */
+struct config_share {
+	uint64_t first, last;
+	uint32_t weight;
+};
+
+struct config_mix {
+	struct config_share *share;
+	unsigned shares;
+};
+
+enum config_content {
+	CONTENT_HTML,
+	CONTENT_JSON,
+	CONTENT_XML,
+	CONTENT_TEXT,
+	CONTENT_RANDOM, /* bytes without meaning */
+	CONTENT_FILE,
+	CONTENT_BARE, /* a pattern, and no word of what it is */
+	CONTENTS
+};
+
+#define CONFIG_VARIANTS_MAX 4096
+
+struct config_span {
+	uint64_t first, last;
+};
+
 struct config_message {     /* a request (client) or a response (server) */
-	const char *method; /* request: GET, HEAD or POST */
+	const char *method; /* request */
 	const char *path;
 	const char *host;
 	struct config_header *header; /* extra headers */
 	unsigned headers;
 	uint16_t status;    /* response: what is sent, or what a client expects, 0: any 2xx */
 	uint64_t body_size; /* an http-client or udp-client expects, or an udp-server sends
-			     * CONFIG_ANY_SIZE: any, or what it received */
+			     * CONFIG_ANY_SIZE: any, or what it received; of `sizes` the mean */
+	/* of HTTP */
+	struct config_mix statuses, sizes, contents; /* contents: of enum config_content */
+	struct config_bytes file;
+	unsigned sensitive;    /* bits, by enum sensitive */
+	uint32_t per_response; /* items of each of these kinds */
+	uint32_t variants;     /* messages prepared of it; at least 1 */
+	bool chunked, gzip;
+	struct config_span delay;
 };
 
 enum config_congestion { CONGESTION_NEWRENO, CONGESTION_CUBIC };
@@ -176,7 +212,7 @@ struct config_tcp {
 struct config_traffic {
 	const char *name;
 	enum traffic_kind kind;
-	unsigned port;          /* index into config.port */
+	unsigned port; /* index into config.port */
 	/* Of each family a pool, IPv4 first: `clients` and `servers` fill both of theirs. */
 	struct ip_pool clients, clients6; /* server: absent = anyone */
 	struct port_pool client_ports;
@@ -191,8 +227,10 @@ struct config_traffic {
 	uint64_t catch_up;        /* how far a stalled schedule is caught up: "100ms" */
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
-	uint8_t pipeline; /* udp-client: requests that a socket has under way at once */
-	bool numbered;    /* udp-client: an answer begins with its request's number */
+	uint8_t pipeline;             /* udp-client: requests that a socket has under way at once */
+	bool numbered;                /* udp-client: an answer begins with its request's number */
+	struct config_message *route; /* http-server: responses by path; `response` is for others */
+	unsigned routes;
 	struct config_tcp tcp;
 	struct config_blast blast;
 	struct replay_options replay;

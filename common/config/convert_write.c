@@ -303,7 +303,7 @@ static void message_write(struct convert *c, unsigned i)
 		entry(c, SLOT_MESSAGE, i, "\"request\": {\"size\": %u}", (unsigned)m->size);
 		entry(c, SLOT_MESSAGE, i, "\"response\": {\"size\": %u}", (unsigned)m->size);
 	} else if (d->is_server) {
-		entry(c, SLOT_MESSAGE, i, "\"response\": {\"body\": {\"size\": %u}}",
+		entry(c, SLOT_MESSAGE, i, "\"response\": {\"content\": \"bare\", \"body\": {\"size\": %u}}",
 		      (unsigned)m->size);
 	} else {
 		request_write(c, i);

@@ -18,12 +18,15 @@
 #define DAY (86400 * S)
 #define GI  (1ull << 30)
 
+#define FILE_MOST (64ull << 20)
+
 #define ROOT     .object = OBJECT_ROOT, .kinds = KIND_ALL
 #define PORT     .object = OBJECT_PORT, .kinds = KIND_ALL
 #define TRAFFIC  .object = OBJECT_TRAFFIC
 #define LOAD     .object = OBJECT_LOAD, .kinds = KIND_CLIENT
 #define REQUEST  .object = OBJECT_REQUEST
 #define RESPONSE .object = OBJECT_RESPONSE
+#define ROUTE    .object = OBJECT_ROUTE
 #define BLAST    .object = OBJECT_TRAFFIC, .kinds = KIND_UDP_BLAST
 #define REPLAYS  .object = OBJECT_TRAFFIC, .kinds = KIND_REPLAY
 #define RATES    .object = OBJECT_LOAD, .kinds = KIND_UDP_BLAST
@@ -74,6 +77,45 @@
 	 .help = "Longer IP packets vanish, and nobody is told."},                                 \
 	{KEY, .name = "blackouts", .type = TYPE_LIST, .inner = OBJECT_BLACKOUT,                    \
 	 COUNTED(filled, in blackout, in blackouts), .help = "Times in which everything is lost."}
+
+#define CONTENT_CHOICES   "html|json|xml|text|random|file|bare"
+#define SENSITIVE_CHOICES "id-card|phone|plate|bank-card|business-registration|email|all"
+
+/* A response of an HTTP server: the one of all paths, or of a route. */
+#define RESPONSE_KEYS(OBJECT)                                                                      \
+	{OBJECT, .name = "status", .kinds = KIND_HTTP_SERVER, .type = TYPE_MIX,                    \
+	 FIELD(config_message, statuses), .standard = "200", .min = 200, .max = 599,               \
+	 .help = "HTTP status; several with weights: {\"200\": 98, \"404\": 2}."},                 \
+	{OBJECT, .name = "headers", .kinds = KIND_HTTP_SERVER, .type = TYPE_HEADERS,               \
+	 COUNTED(config_message, header, headers),                                                 \
+	 .help = "Further headers, {\"Name\": \"value\"}."},                                       \
+	{OBJECT, .name = "content", .kinds = KIND_HTTP_SERVER, .type = TYPE_MIX,                   \
+	 FIELD(config_message, contents), .choices = CONTENT_CHOICES, .standard = "html",          \
+	 .help = "What the body is: a document, bytes without meaning, a file, or bare: a "         \
+		 "pattern without a Content-Type."},               \
+	{OBJECT, .name = "file", .kinds = KIND_HTTP_SERVER, .type = TYPE_FILE,                     \
+	 FIELD(config_message, file), .max = FILE_MOST,                                            \
+	 .help = "The file of content \"file\"; its length is the body's unless a size is given."},  \
+	{OBJECT, .name = "sensitive", .kinds = KIND_HTTP_SERVER, .type = TYPE_SET,                 \
+	 FIELD(config_message, sensitive), .choices = SENSITIVE_CHOICES,                           \
+	 .help = "Made-up personal data with right check digits among the values of a document, "  \
+		 "as far as its size has room: \"all\" or a list."},                               \
+	{OBJECT, .name = "per_response", .kinds = KIND_HTTP_SERVER, .type = TYPE_COUNT,            \
+	 FIELD(config_message, per_response), .standard = "1", .min = 1, .max = 1000,              \
+	 .help = "So many items of each kind of sensitive data."},                                 \
+	{OBJECT, .name = "variants", .kinds = KIND_HTTP_SERVER, .type = TYPE_COUNT,                \
+	 FIELD(config_message, variants), .min = 1, .max = CONFIG_VARIANTS_MAX,                    \
+	 .help = "So many different responses are prepared and sent in turn; absent: 64 if "       \
+		 "anything is to vary, else 1."},                                                  \
+	{OBJECT, .name = "chunked", .kinds = KIND_HTTP_SERVER, .type = TYPE_BOOL,                  \
+	 FIELD(config_message, chunked), .standard = "false",                                      \
+	 .help = "Send the body in chunks, without Content-Length."},                              \
+	{OBJECT, .name = "gzip", .kinds = KIND_HTTP_SERVER, .type = TYPE_BOOL,                     \
+	 FIELD(config_message, gzip), .standard = "false",                                         \
+	 .help = "Send the body gzip-encoded, to every client; its size is that before."},         \
+	{OBJECT, .name = "delay", .kinds = KIND_HTTP_SERVER, .type = TYPE_SPAN,                    \
+	 FIELD(config_message, delay), .standard = "0s", .max = 120 * S,                           \
+	 .help = "How long a request waits for its response: a time, or \"10ms-50ms\"."}
 
 /* clang-format off: one key, one row */
 const struct key key_table[] = {
@@ -282,6 +324,9 @@ const struct key key_table[] = {
 	 .inner = OBJECT_REQUEST, FIELD(config_traffic, request), .help = "What a client sends."},
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP | KIND_UDP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_RESPONSE, FIELD(config_traffic, response), .help = "What a server sends."},
+	{TRAFFIC, .name = "routes", .kinds = KIND_HTTP_SERVER, .type = TYPE_LIST,
+	 .inner = OBJECT_ROUTE, COUNTED(config_traffic, route, routes),
+	 .help = "Responses of certain paths, instead of `response`."},
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_CLIENT, .type = TYPE_OBJECT,
 	 .inner = OBJECT_EXPECTED, FIELD(config_traffic, response),
 	 .help = "What the response must be; another one is a failure."},
@@ -462,12 +507,7 @@ const struct key key_table[] = {
 	{REQUEST, .name = "body", .kinds = KIND_HTTP_CLIENT | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
 
-	{RESPONSE, .name = "status", .kinds = KIND_HTTP_SERVER, .type = TYPE_COUNT,
-	 FIELD(config_message, status), .standard = "200", .min = 200, .max = 599,
-	 .help = "HTTP status."},
-	{RESPONSE, .name = "headers", .kinds = KIND_HTTP_SERVER, .type = TYPE_HEADERS,
-	 COUNTED(config_message, header, headers),
-	 .help = "Further headers, {\"Name\": \"value\"}."},
+	RESPONSE_KEYS(RESPONSE),
 	{RESPONSE, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
 	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
 	 .help = "Bytes the server sends."},
@@ -476,6 +516,14 @@ const struct key key_table[] = {
 	 .help = "Bytes of payload of an answer, which begins with the first 4 of its request. "
 		 "Absent: a server sends back what it received, a client takes any."},
 	{RESPONSE, .name = "body", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
+	 .inner = OBJECT_BODY, .help = "The payload."},
+
+	{ROUTE, .name = "path", .kinds = KIND_HTTP_SERVER, .type = TYPE_PATTERN,
+	 FIELD(config_message, path), .required = true,
+	 .help = "Requests of this path; * stands for any text. Up to a ? of the request, unless "
+		 "it has one itself. The first route that fits answers."},
+	RESPONSE_KEYS(ROUTE),
+	{ROUTE, .name = "body", .kinds = KIND_HTTP_SERVER, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
 
 	{.object = OBJECT_EXPECTED, .kinds = KIND_HTTP_CLIENT, .name = "status", .type = TYPE_COUNT,
@@ -498,11 +546,12 @@ const struct key key_table[] = {
 	{.object = OBJECT_BODY,
 	 .name = "size",
 	 .kinds = KIND_HTTP_SERVER,
-	 .type = TYPE_COUNT,
-	 FIELD(config_message, body_size),
+	 .type = TYPE_MIX,
+	 FIELD(config_message, sizes),
 	 .standard = "1",
 	 .max = GI,
-	 .help = "Bytes of the response's body."},
+	 .help = "Bytes of the response's body; several: \"100-5000\", [100, 2000] or with "
+		 "weights {\"100\": 3, \"1k-2k\": 1}."},
 	{.object = OBJECT_BODY,
 	 .name = "size",
 	 .kinds = KIND_TCP,
@@ -665,6 +714,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_LOAD] = {"load", sizeof(struct config_load), NULL},
 	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},
 	[OBJECT_RESPONSE] = {"response", sizeof(struct config_message), NULL},
+	[OBJECT_ROUTE] = {"route", sizeof(struct config_message), NULL},
 	[OBJECT_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_EXPECTED] = {"response", sizeof(struct config_message), NULL},
 	[OBJECT_EXPECTED_BODY] = {"body", sizeof(struct config_message), NULL},

@@ -21,6 +21,7 @@ enum key_object {
 	OBJECT_LOAD,
 	OBJECT_REQUEST,
 	OBJECT_RESPONSE,
+	OBJECT_ROUTE,
 	OBJECT_BODY,
 	OBJECT_EXPECTED,
 	OBJECT_EXPECTED_BODY,
@@ -55,6 +56,7 @@ enum key_type {
 	TYPE_NAME,
 	TYPE_DEVICE,
 	TYPE_PATH,
+	TYPE_PATTERN, /* of paths */
 	TYPE_HOST,
 	TYPE_METRIC,
 	TYPE_FILTER,
@@ -76,6 +78,10 @@ enum key_type {
 	TYPE_FIELD_VALUES,
 	TYPE_ADDRESS_MAP, /* {"10.0.0.0/8": "20.0.0.0/8"} */
 	TYPE_PORT_MAP,    /* {"80": 8080} */
+	TYPE_MIX,  /* values, ranges or choices, with weights */
+	TYPE_SET,  /* some of `choices`, as bits; the last one means all */
+	TYPE_SPAN, /* a time, or from one to another */
+	TYPE_FILE, /* what is in it */
 	TYPES
 };
 

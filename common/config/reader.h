@@ -42,6 +42,14 @@ void field_values_read(struct reader *, const struct where *, const struct key *
 /* Of type_replay.c. */
 void address_map_read(struct reader *, const struct where *, const struct key *, char *base);
 void port_map_read(struct reader *, const struct where *, const struct key *, char *base);
+void mix_read(struct reader *, const struct where *, const struct key *, char *base);
+void set_read(struct reader *, const struct where *, const struct key *, char *base);
+void span_read(struct reader *, const struct where *, const struct key *, char *base);
+void file_read(struct reader *, const struct where *, const struct key *, char *base);
+
+/* The first `most` bytes of a file. */
+void file_take(struct reader *, const struct where *, const char *name, uint32_t most,
+	       struct config_bytes *);
 
 /* Read an object's keys, its node NULL if it is absent, into its struct. Sets defaults. */
 void object_read(struct reader *, const struct where *, enum key_object, char *base);
@@ -92,5 +100,7 @@ void machine_check(struct reader *);
 void blast_check(struct reader *, unsigned traffic);
 void replay_check(struct reader *, unsigned traffic);
 void duration_check(struct reader *);
+void http_check(struct reader *, unsigned traffic);
+void datagram_check(struct reader *, unsigned traffic);
 
 #endif

@@ -36,11 +36,42 @@ static cJSON *choices_schema(const char *choices)
 	return list;
 }
 
+/* One of the words, a list of them, or (of a mix) an object of them and their weights. */
+static cJSON *words_schema(const struct key *key)
+{
+	cJSON *schema = cJSON_CreateObject(), *any = cJSON_AddArrayToObject(schema, "anyOf");
+	cJSON *word = cJSON_CreateObject(), *list = cJSON_CreateObject();
+
+	cJSON_AddItemToObject(word, "enum", choices_schema(key->choices));
+	cJSON_AddItemToArray(any, word);
+	cJSON_AddStringToObject(list, "type", "array");
+	cJSON_AddNumberToObject(list, "minItems", key->type == TYPE_MIX);
+	cJSON_AddItemToObject(list, "items", cJSON_Duplicate(word, true));
+	cJSON_AddItemToArray(any, list);
+	if (key->type == TYPE_MIX) {
+		cJSON *weights = cJSON_Parse("{\"type\":\"object\",\"minProperties\":1,"
+					     "\"additionalProperties\":{\"type\":\"integer\","
+					     "\"minimum\":1,\"maximum\":1000000}}");
+
+		cJSON_AddItemToObject(weights, "propertyNames", cJSON_Duplicate(word, true));
+		cJSON_AddItemToArray(any, weights);
+	}
+	return schema;
+}
+
+static void limits_add_items(cJSON *schema, const struct key *key)
+{
+	cJSON *items = cJSON_GetObjectItemCaseSensitive(schema, "items");
+
+	cJSON_AddNumberToObject(items, "minimum", (double)key->min);
+	cJSON_AddNumberToObject(items, "maximum", (double)key->max);
+}
+
 static void limits_add(cJSON *schema, const struct key *key)
 {
 	bool has_zero = key->type == TYPE_REQUESTS;
 
-	if (key->type == TYPE_TIME) {
+	if (key->type == TYPE_TIME || key->type == TYPE_SPAN) {
 		/* A number without a unit is a time only if it is 0. */
 		if (!key->min)
 			return;
@@ -50,7 +81,9 @@ static void limits_add(cJSON *schema, const struct key *key)
 		cJSON_DeleteItemFromObjectCaseSensitive(schema, "maximum");
 		return;
 	}
-	if (key->type != TYPE_COUNT && key->type != TYPE_LEVEL && !has_zero)
+	if (key->type == TYPE_MIX && !key->choices)
+		limits_add_items(schema, key);
+	else if (key->type != TYPE_COUNT && key->type != TYPE_LEVEL && !has_zero)
 		return;
 	cJSON_AddNumberToObject(schema, "minimum", has_zero ? 0 : (double)key->min);
 	cJSON_AddNumberToObject(schema, "maximum", (double)key->max);
@@ -75,6 +108,8 @@ static cJSON *key_schema(const struct key *key, unsigned kinds)
 
 	if (key->type == TYPE_OBJECT) {
 		schema = object_schema(key->inner, kinds);
+	} else if (key->choices && (key->type == TYPE_MIX || key->type == TYPE_SET)) {
+		schema = words_schema(key);
 	} else {
 		schema = cJSON_Parse(fragment);
 		require(schema);
@@ -83,7 +118,7 @@ static cJSON *key_schema(const struct key *key, unsigned kinds)
 		cJSON_AddItemToObject(schema, "items", object_schema(key->inner, kinds));
 		cJSON_AddNumberToObject(schema, "minItems", key->required);
 	}
-	if (key->choices)
+	if (key->choices && key->type != TYPE_MIX && key->type != TYPE_SET)
 		cJSON_AddItemToObject(schema, "enum", choices_schema(key->choices));
 	limits_add(schema, key);
 	if (key->standard)

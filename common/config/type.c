@@ -12,6 +12,9 @@
 #define IP      "(" IP4 "|[0-9a-fA-F]*:[0-9a-fA-F:.]+)"
 #define RANGE   IP "(-" IP "|/[0-9]{1,3})?"
 #define SPAN    "[0-9]+(-[0-9]+)?"
+#define MIXED   DECIMAL SUFFIX "(-" DECIMAL SUFFIX ")?"
+#define WEIGHTS "\"additionalProperties\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}"
+#define TIME    "(" DECIMAL "(ns|us|ms|s|m|h|d)|0(\\\\.0+)?)"
 #define NAME    "[^.\\\\[\\\\]= ]+"
 /* A list's pattern, for a string and for each element of an array. */
 #define LIST(item)                                                                                \
@@ -50,7 +53,9 @@ char *key_words(const struct key *key)
 
 	if (key->choices)
 		return choices_words(key->choices);
-	if (key->type == TYPE_TIME)
+	if (key->type == TYPE_FILE)
+		return text_format("%s", words);
+	if (key->type == TYPE_TIME || key->type == TYPE_SPAN)
 		return text_format("%s from %s to %s", words, value_time_print(least, key->min),
 				   value_time_print(most, key->max));
 	if (key->max == UINT64_MAX)
@@ -223,6 +228,8 @@ static void text_read(struct reader *r, const struct where *w, const struct key 
 		good = good && text_is_visible(text);
 	else if (key->type == TYPE_PATH)
 		good = good && text_is_visible(text) && *text == '/';
+	else if (key->type == TYPE_PATTERN)
+		good = good && text_is_visible(text) && (*text == '/' || *text == '*');
 	if (good)
 		*(const char **)(base + key->offset) = storage_text(r->config, text);
 	else
@@ -323,8 +330,8 @@ const struct type type_table[TYPES] = {
 			   ")$\"",
 			   count_read},
 	[TYPE_TIME] = {"a time with its unit (us, ms, s, m, h or d)",
-		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^(" DECIMAL
-		       "(ns|us|ms|s|m|h|d)|0(\\\\.0+)?)$\",\"maximum\":0,\"minimum\":0",
+		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^" TIME
+		       "$\",\"maximum\":0,\"minimum\":0",
 		       time_read},
 	[TYPE_RATE] = {"a rate from 1e-9 to 1e18 of at most 18 digits, such as 5100000, \"5.1m\" "
 		       "or \"max\"",
@@ -358,6 +365,9 @@ const struct type type_table[TYPES] = {
 	[TYPE_PATH] = {"a path that begins with / and has no blanks",
 		       "\"type\":\"string\",\"pattern\":\"^/[^\\\\x00-\\\\x20\\\\x7f]*$\"",
 		       text_read},
+	[TYPE_PATTERN] = {"a path that begins with / or * and has no blanks",
+			  "\"type\":\"string\",\"pattern\":\"^[/*][^\\\\x00-\\\\x20\\\\x7f]*$\"",
+			  text_read},
 	[TYPE_HOST] = {"a host name without blanks",
 		       "\"type\":\"string\",\"pattern\":\"^[^\\\\x00-\\\\x20\\\\x7f]+$\"",
 		       text_read},
@@ -427,4 +437,17 @@ const struct type type_table[TYPES] = {
 			   "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\","
 			   "\"string\"]}",
 			   port_map_read},
+	[TYPE_MIX] = {"a whole number, a range such as \"100-5000\", a list of those, or an object "
+		      "of those with weights,",
+		      "\"type\":[\"integer\",\"string\",\"array\",\"object\"],\"pattern\":\"^" MIXED
+		      "$\",\"minItems\":1,\"minProperties\":1,\"items\":{\"type\":[\"integer\","
+		      "\"string\"],\"pattern\":\"^" MIXED
+		      "$\"},\"propertyNames\":{\"pattern\":\"^" MIXED "$\"}," WEIGHTS,
+		      mix_read},
+	[TYPE_SET] = {"some of a few words", "\"type\":[\"string\",\"array\"]", set_read},
+	[TYPE_SPAN] = {"a time with its unit (us, ms, s, m, h or d), or a range \"1ms-5ms\",",
+		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^" TIME "(-" TIME
+		       ")?$\",\"maximum\":0,\"minimum\":0",
+		       span_read},
+	[TYPE_FILE] = {"the name of a file", "\"type\":\"string\",\"minLength\":1", file_read},
 };

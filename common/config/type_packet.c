@@ -2,8 +2,6 @@
 #include "reader.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,22 +92,6 @@ void bytes_read(struct reader *r, const struct where *w, const struct key *key, 
 	}
 }
 
-static void file_take(struct reader *r, const struct where *w, const char *name,
-		      struct config_bytes *bytes)
-{
-	FILE *file = fopen(name, "r");
-
-	bytes->data = storage_take(r->config, FILE_MOST);
-	if (file)
-		bytes->count = (uint32_t)fread(bytes->data, 1, FILE_MOST, file);
-	if (!file || ferror(file))
-		problem_add(r->document, w, PLACE_VALUE, "%s: %s", name, strerror(errno));
-	else if (!bytes->count)
-		problem_add(r->document, w, PLACE_VALUE, "%s: the file is empty", name);
-	if (file)
-		fclose(file);
-}
-
 void payload_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	struct config_blast *blast = &((struct config_traffic *)base)->blast;
@@ -123,7 +105,7 @@ void payload_read(struct reader *r, const struct where *w, const struct key *key
 		blast->payload = PAYLOAD_BYTES;
 	} else if (strncmp(text, "file:", 5) == 0 && text[5]) {
 		blast->payload = PAYLOAD_BYTES;
-		file_take(r, w, text + 5, &blast->payload_bytes);
+		file_take(r, w, text + 5, FILE_MOST, &blast->payload_bytes);
 	} else {
 		words_refuse(r, w, key);
 	}

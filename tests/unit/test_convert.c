@@ -250,7 +250,7 @@ static void *memory_take(struct arena *arena, size_t size)
 /* Sizes are those of whole messages, as the engine makes them. */
 static void message_length_check(const char *file, unsigned want)
 {
-	struct message message[VARIANT_COUNT] = {0};
+	struct message_set set;
 	struct config config;
 	struct config_traffic *t;
 	struct test_arena memory = {.arena.take = memory_take};
@@ -258,9 +258,9 @@ static void message_length_check(const char *file, unsigned want)
 
 	load_converted(&config, file);
 	t = &config.traffic[0];
-	assert_int_equal(message_make(message, t, 1460, &memory.arena), 0);
+	assert_int_equal(message_make(&set, t, 1, 1460, &memory.arena), 0);
 	keeps = t->requests_per_connection != 1;
-	assert_int_equal(message[keeps ? VARIANT_KEEP : VARIANT_CLOSE].length, want);
+	assert_int_equal(set.message[keeps ? VARIANT_KEEP : VARIANT_CLOSE].length, want);
 	config_free(&config);
 }
 

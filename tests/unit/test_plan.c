@@ -43,7 +43,8 @@ static int set_up(void **state)
 		traffic->client_ports = (struct port_pool){client_port_range, 1, 64512};
 		traffic->servers = (struct ip_pool){server_range, 1, 4, 2};
 		traffic->server_ports = (struct port_pool){server_port_range, 1, 1};
-		traffic->request = (struct config_message){"GET", "/", "onager", NULL, 0, 0, 0};
+		traffic->request =
+			(struct config_message){.method = "GET", .path = "/", .host = "onager"};
 		traffic->response = (struct config_message){.status = 200, .body_size = 1};
 		traffic->tcp = (struct config_tcp){.window = 65536, .retries = 5};
 		traffic->timeout = 5 * SECOND;
