@@ -20,6 +20,7 @@
 #include "config/replay_arguments.h"
 #include "run/capture.h"
 #include "run/memory.h"
+#include "run/page.h"
 #include "run/plan.h"
 #include "run/plan_machine.h"
 #include "run/port.h"
@@ -42,7 +43,7 @@ struct arguments {
 	const char **set;
 	unsigned sets;
 	char *duration; /* as a `set` argument */
-	const char *report, *pcap;
+	const char *report, *pcap, *output;
 	enum screen_format format;
 	bool quiet, json;
 };
@@ -128,6 +129,9 @@ static int option_take(struct arguments *a, const char *command, int key, char *
 	case 'q':
 		a->quiet = true;
 		return -1;
+	case 'o':
+		a->output = optarg;
+		return -1;
 	case 'h':
 		help_print(command_find(command));
 		return output_end(EXIT_PASS);
@@ -141,12 +145,13 @@ static int option_take(struct arguments *a, const char *command, int key, char *
 /* Read a command's options and at most one FILE; returns an exit code, or -1 to go on. */
 static int arguments_read(struct arguments *a, const struct option *options, int argc, char **argv)
 {
+	bool has_output = options[0].val == 'o';
 	int key;
 
 	*a = (struct arguments){.set = calloc((size_t)argc + 1, sizeof(*a->set))};
 	if (!a->set)
 		return usage(argv[0], "out of memory");
-	while ((key = getopt_long(argc, argv, ":qh", options, NULL)) != -1) {
+	while ((key = getopt_long(argc, argv, has_output ? ":o:qh" : ":qh", options, NULL)) != -1) {
 		int exit = option_take(a, argv[0], key, argv);
 
 		if (exit >= 0)
@@ -377,6 +382,54 @@ static int command_convert(int argc, char **argv)
 	return exit;
 }
 
+/* The page of a report, as a text, into a file. */
+static int page_store(const char *report, const char *path, struct err *err)
+{
+	struct json_file *file = json_open(report, stderr);
+	const char *fault;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+	int failed;
+
+	if (!file)
+		return EXIT_USAGE;
+	fault = page_fault(json_root(file));
+	out = fault ? NULL : open_memstream(&text, &size);
+	if (out)
+		page_write(out, json_root(file));
+	if (fault)
+		failed = err_set(err, EXIT_USAGE, "%s: %s", report, fault);
+	else if (!out || fclose(out))
+		failed = err_set(err, EXIT_ENVIRONMENT, "out of memory");
+	else
+		failed = report_store(path, text, size, err);
+	free(text);
+	json_close(file);
+	return failed ? fail(err) : EXIT_PASS;
+}
+
+static int command_report(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct err err = {.exit = EXIT_ENVIRONMENT};
+	struct arguments a;
+	int exit = arguments_read(&a, options, argc, argv);
+
+	if (exit < 0 && !a.file)
+		exit = usage(argv[0], "no REPORT given");
+	else if (exit < 0 && !a.output)
+		exit = usage(argv[0], "expected -o and where the page is to go");
+	else if (exit < 0)
+		exit = page_store(a.file, a.output, &err);
+	arguments_free(&a);
+	return exit;
+}
+
 static int command_devices(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -479,6 +532,17 @@ static const struct command command[] = {
 	 "Examples:\n"
 	 "  onager check lab.json\n"
 	 "  onager check lab.json --set 'ports.0.cores=\"0-3\"' --json | jq .memory\n"},
+	{"report", command_report, "show a report as a page",
+	 "Usage: onager report REPORT.json -o OUT.html\n\n"
+	 "Make a page of the report that a run wrote: verdict and reasons, what was wanted and\n"
+	 "what became of it, latencies, charts over time, counters. One file, which needs nothing\n"
+	 "else and holds no script. '-' is standard input or output.\n\n"
+	 "  -o, --output FILE  where the page goes\n"
+	 "  -h, --help\n\n"
+	 "Exit status: 0 written; 2 REPORT is none, or no report; 4 the page cannot be written.\n\n"
+	 "Examples:\n"
+	 "  onager report out.json -o out.html\n"
+	 "  onager run lab.json --quiet --report - | onager report - -o lab.html\n"},
 	{"convert", command_convert, "translate a configuration of dperf",
 	 "Usage: onager convert dperf FILE\n\n"
 	 "Print the configuration that means the same as dperf's FILE ('-': standard input), its\n"

@@ -158,7 +158,7 @@ cJSON *document_value(struct document *d, const char *text, unsigned source, cha
 }
 
 /* The whole file, or NULL with errno set. The limit is for what has no end: a device, a pipe. */
-static char *file_read(FILE *file, size_t *length)
+static char *file_read(FILE *file, size_t bytes_max, size_t *length)
 {
 	size_t room = 65536;
 	char *text = malloc(room);
@@ -169,7 +169,7 @@ static char *file_read(FILE *file, size_t *length)
 		*length += fread(text + *length, 1, room - *length, file);
 		if (*length < room)
 			break;
-		if (room >= FILE_BYTES_MAX) {
+		if (room >= bytes_max) {
 			free(text);
 			errno = EFBIG;
 			return NULL;
@@ -200,7 +200,7 @@ void document_read(struct document *d, const char *name)
 	}
 	d->file = is_stdin ? "<stdin>" : name;
 	if (file)
-		text = file_read(file, &length);
+		text = file_read(file, d->bytes_max ? d->bytes_max : FILE_BYTES_MAX, &length);
 	if (!text)
 		sentence = text_format("%s", strerror(errno));
 	else

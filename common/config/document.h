@@ -40,6 +40,7 @@ struct problem {
 struct document {
 	const char *file; /* as it is called in messages */
 	const char *const *set;
+	size_t bytes_max; /* of a file; 0: as much as a configuration may have */
 	cJSON *root;
 	struct marks marks;
 	struct problem *problem;

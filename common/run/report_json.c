@@ -242,6 +242,20 @@ static int write_file(const char *path, const char *text, size_t size)
 	return rc;
 }
 
+int report_store(const char *path, const char *text, size_t size, struct err *err)
+{
+	int rc;
+
+	if (strcmp(path, "-"))
+		rc = write_file(path, text, size);
+	else
+		rc = store(stdout, text, size);
+	if (rc)
+		rc = err_set(err, EXIT_ENVIRONMENT, "report %s: %s",
+			     strcmp(path, "-") ? path : "on standard output", strerror(errno));
+	return rc;
+}
+
 int report_write(const struct result *r, const struct verdict *verdict, const char *path,
 		 struct err *err)
 {
@@ -251,13 +265,7 @@ int report_write(const struct result *r, const struct verdict *verdict, const ch
 
 	if (!text)
 		return err_set(err, EXIT_ENVIRONMENT, "report: no memory for its text");
-	if (strcmp(path, "-"))
-		rc = write_file(path, text, size);
-	else
-		rc = store(stdout, text, size);
-	if (rc)
-		rc = err_set(err, EXIT_ENVIRONMENT, "report %s: %s",
-			     strcmp(path, "-") ? path : "on standard output", strerror(errno));
+	rc = report_store(path, text, size, err);
 	free(text);
 	return rc;
 }

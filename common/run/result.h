@@ -105,6 +105,9 @@ void verdict_free(struct verdict *);
 /* report.c: the JSON report of INTERFACE, to a file ("-": stdout), written whole or not at all. */
 int report_write(const struct result *, const struct verdict *, const char *path, struct err *);
 
+/* Any text the same way. */
+int report_store(const char *path, const char *text, size_t size, struct err *);
+
 /* screen.c: one interval on the screen, in one of the formats (quiet: nothing); and the final
  * summary. Numbers are those of the report's `intervals`: differences between two snapshots, levels
  * for skCon and for the ports' own counters. Of the result only config and workers are read during

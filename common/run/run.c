@@ -251,20 +251,25 @@ static void end_early(struct run *r)
 static int load_watch(struct run *r, struct err *err)
 {
 	const uint64_t *end = &r->crew.orders.at[ORDER_END]; /* this thread alone writes it */
-	uint64_t now;
 
 	r->next = r->t0 + r->config->report_interval;
-	while ((now = run_now(r)) < *end) {
-		uint64_t rest = RTE_MIN(r->next, *end) - RTE_MIN(now, r->next);
+	for (;;) {
+		uint64_t now = run_now(r), until = RTE_MIN(r->next, *end);
+		uint64_t rest = until - RTE_MIN(now, until);
 
-		if (signal_sleep(r->limited ? RTE_MIN(rest, POLL_NS) : rest) || r->output_lost)
-			interrupt(r);
-		else if (all_sent(r))
-			end_early(r);
-		if (interval_watch(r, RTE_MIN(r->next, *end), err))
+		if (rest) { /* by this clock a sleep may well end early */
+			if (signal_sleep(r->limited ? RTE_MIN(rest, POLL_NS) : rest) ||
+			    r->output_lost)
+				interrupt(r);
+			else if (all_sent(r))
+				end_early(r);
+			continue;
+		}
+		if (interval_watch(r, until, err))
 			return -1;
+		if (now >= *end)
+			return 0;
 	}
-	return 0;
 }
 
 static bool crew_idle(const struct run *r, bool clients_only)

@@ -6,7 +6,7 @@
 case_is "help and version go to standard output"
 onager_exits 0 --version
 says cmd.out '^onager [0-9]+\.[0-9]+\.[0-9]+'
-for command in "" run simulate replay check convert devices schema help; do
+for command in "" run simulate replay check report convert devices schema help; do
 	# shellcheck disable=SC2086
 	onager_exits 0 help $command
 	says cmd.out "onager ${command:-run}"
@@ -83,7 +83,7 @@ onager_exits 2 convert trex "$dperf/first-client.conf"
 case_is "the manual page has no fault and names every command"
 groff -man -Tutf8 -ww -z "$source_dir/docs/onager.1" 2>groff.err || fail "$(cat groff.err)"
 [ ! -s groff.err ] || fail "$(cat groff.err)"
-for command in run check convert devices schema help; do
+for command in run simulate check report convert devices schema help; do
 	says "$source_dir/docs/onager.1" "^\.B[RI]? onager $command|onager $command"
 done
 

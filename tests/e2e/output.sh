@@ -105,3 +105,44 @@ for command in "run loop.json" "check loop.json" schema devices "help run"; do
 	*) fail "onager $command | head: exit $(cat status): $(head -n 3 cmd.err)" ;;
 	esac
 done
+
+case_is "a report as a page: well-formed, complete, and escaped"
+jq '.traffic[0].name = "<b>&\"web"' loop.json >odd.json
+timeout 60 "$onager" run odd.json --quiet --report odd.report >cmd.out 2>cmd.err </dev/null || [ $? = 3 ] ||
+	fail "exit $?"
+onager_exits 0 report odd.report -o page.html
+[ ! -s cmd.out ] && [ ! -s cmd.err ] || fail "something was said"
+xmllint --noout page.html || fail "not well-formed"
+at() { # XPATH VALUE
+	local got
+
+	got=$(xmllint --html --xpath "$1" page.html 2>xmllint.err) || true
+	[ "$got" = "$2" ] || fail "$1 is '$got', expected '$2'"
+}
+at 'string(//p[contains(@class,"verdict")])' "verdict: $(jq -r .verdict odd.report)"
+at 'string(//h2[1])' '<b>&"web'
+at 'count(//b)' 0
+at 'count(//script) + count(//link) + count(//img)' 0
+at 'count(//*[contains(@class,"wrong")])' 0
+at 'count(//svg) > 3' true
+at 'string(//tr[th="skOpen"]/td[1])' "$(jq .total.skOpen odd.report)"
+at 'string(//tr[td="wanted "]/td[2])' "$(jq '.traffic[].wanted' odd.report | head -n 1)"
+"$onager" report - -o - <odd.report >page.2 || fail "exit $?"
+cmp page.html page.2
+
+case_is "what is no report is refused, and nothing is written"
+printf '{"onager": "0.1.0",\n "verdict": nonsense}' >bad.report
+onager_exits 2 report bad.report -o bad.html
+says cmd.err '^bad.report:2:13: expected a value'
+printf '{"onager": "0.1.0", "verdict": "pass"}' >bad.report
+onager_exits 2 report bad.report -o bad.html
+says cmd.err 'bad.report: no whole report'
+onager_exits 2 report loop.json -o bad.html
+says cmd.err 'loop.json: no report of Onager'
+onager_exits 2 report no-such.report -o bad.html
+says cmd.err '^no-such.report: No such file'
+onager_exits 2 report odd.report
+onager_exits 2 report
+[ ! -e bad.html ] || fail "bad.html was written"
+onager_exits 4 report odd.report -o /nonexistent/page.html
+says cmd.err '/nonexistent/page.html: No such file'
