@@ -28,6 +28,9 @@
 struct player {
 	const struct replay_options *options;
 	struct player_setup setup;
+	unsigned tapes;                   /* of both ports' workers */
+	struct content_table contents[2]; /* of each side */
+	uint64_t turn;                    /* see struct tape */
 	struct filter *filter;
 	struct pass pass;          /* the first; its counts are those of every loop */
 	uint8_t *scratch;          /* of a pass; NULL: nothing is rewritten */
@@ -56,7 +59,7 @@ static struct tape_block *block_make(struct player *p)
 
 static void tapes_clear(struct player *p)
 {
-	for (unsigned i = 0; i < p->setup.workers; i++) {
+	for (unsigned i = 0; i < p->tapes; i++) {
 		struct tape *tape = &p->tape[i];
 
 		while (tape->first) {
@@ -86,7 +89,7 @@ static uint8_t *block_put(struct tape_block *block, const struct tape_packet *pa
 static bool is_full(const struct player *p)
 {
 	return p->bytes / sizeof(struct tape_block) >=
-	       p->options->memory / sizeof(struct tape_block) + p->setup.workers;
+	       p->options->memory / sizeof(struct tape_block) + p->tapes;
 }
 
 static uint8_t *memory_put(struct pass *pass, unsigned worker, const struct tape_packet *packet)
@@ -137,7 +140,7 @@ static int first_pass(struct player *p, struct err *err)
 	bool again = can_be_read_again(p);
 	int failed;
 
-	pass->by_address = p->setup.workers > 1 && !again;
+	pass->by_address = (p->setup.workers > 1 || p->setup.server_workers > 1) && !again;
 	failed = pass_run(pass, err);
 	if (pass->fragments) {
 		pass->by_address = true;
@@ -179,7 +182,7 @@ static void tapes_fix(struct player *p)
 
 	pass_length(&p->pass, &length, &part, &parts);
 	p->pass.counts.length = length;
-	for (unsigned i = 0; i < p->setup.workers; i++) {
+	for (unsigned i = 0; i < p->tapes; i++) {
 		struct tape *tape = &p->tape[i];
 
 		tape->loops = p->options->loop;
@@ -188,15 +191,39 @@ static void tapes_fix(struct player *p)
 		tape->part = part;
 		tape->parts = parts;
 		tape->streamed = p->streamed;
+		tape->turn = p->options->strict_order ? &p->turn : NULL;
 		if (tape->last)
 			tape->last->last = true;
 	}
 }
 
+static bool is_server(const struct player *p, unsigned tape)
+{
+	return tape >= p->setup.workers;
+}
+
+/* Counters for what is sent and received. A streamed recording is not compared: its contents might
+ * take as much memory as it does. */
+static int contents_fix(struct player *p, struct err *err)
+{
+	for (unsigned i = 0; p->pass.contents && !p->streamed && i < p->tapes; i++) {
+		const struct content_table *own = &p->contents[is_server(p, i)];
+		const struct content_table *other = &p->contents[!is_server(p, i)];
+		struct tape *tape = &p->tape[i];
+
+		tape->sent = calloc(own->places + 1u, sizeof(*tape->sent));
+		tape->received = calloc(other->places + 1u, sizeof(*tape->received));
+		if (!tape->sent || !tape->received)
+			return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+		tape->expected = other;
+	}
+	return 0;
+}
+
 /* The blocks of a streamed recording, all free. */
 static int blocks_make(struct player *p, struct err *err)
 {
-	for (unsigned i = 0; p->streamed && i < p->setup.workers; i++) {
+	for (unsigned i = 0; p->streamed && i < p->tapes; i++) {
 		for (unsigned n = 0; n < TAPE_BLOCKS; n++) {
 			struct tape_block *block = block_make(p);
 
@@ -213,10 +240,10 @@ static int blocks_make(struct player *p, struct err *err)
 
 static int player_load(struct player *p, struct err *err)
 {
-	size_t size = p->setup.workers * sizeof(*p->tape);
+	size_t size = p->tapes * sizeof(*p->tape);
 
 	p->tape = aligned_alloc(_Alignof(struct tape), size);
-	p->block = calloc(p->setup.workers, sizeof(*p->block));
+	p->block = calloc(p->tapes, sizeof(*p->block));
 	if (!p->tape || !p->block)
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
 	memset(p->tape, 0, size);
@@ -236,11 +263,12 @@ static int player_load(struct player *p, struct err *err)
 				.filter = p->filter,
 				.put = memory_put,
 				.wanted = first_wanted,
+				.contents = p->setup.server_workers ? p->contents : NULL,
 				.owner = p};
 	if (first_pass(p, err) || content_check(p, err))
 		return -1;
 	tapes_fix(p);
-	return blocks_make(p, err);
+	return contents_fix(p, err) || blocks_make(p, err) ? -1 : 0;
 }
 
 struct player *player_open(const struct replay_options *options, const struct player_setup *setup,
@@ -254,6 +282,7 @@ struct player *player_open(const struct replay_options *options, const struct pl
 	}
 	p->options = options;
 	p->setup = *setup;
+	p->tapes = setup->workers + setup->server_workers;
 	if (player_load(p, err)) {
 		player_close(p);
 		return NULL;
@@ -276,9 +305,40 @@ const char *player_first_truncated(const struct player *p)
 	return *p->pass.truncated ? p->pass.truncated : NULL;
 }
 
-struct tape *player_tape(struct player *p, unsigned worker)
+struct tape *player_tape(struct player *p, bool server, unsigned worker)
 {
-	return &p->tape[worker];
+	return &p->tape[server ? p->setup.workers + worker : worker];
+}
+
+/* One content of one side: what was sent of it, and what the other port's workers received. */
+static void place_compare(const struct player *p, bool server, uint32_t place,
+			  struct player_compared *c)
+{
+	uint64_t sent = 0, received = 0;
+
+	for (unsigned i = 0; i < p->tapes; i++) {
+		if (is_server(p, i) == server)
+			sent += p->tape[i].sent[place];
+		else
+			received += p->tape[i].received[place];
+	}
+	c->sent += sent;
+	c->received += received;
+	c->lost += sent > received ? sent - received : 0;
+	c->duplicate += received > sent ? received - sent : 0;
+}
+
+bool player_compare(const struct player *p, struct player_compared *c)
+{
+	*c = (struct player_compared){.sent = 0};
+	if (!p->tape[0].expected)
+		return false;
+	for (unsigned side = 0; side < 2; side++)
+		for (uint32_t place = 0; place < p->contents[side].places; place++)
+			place_compare(p, side, place, c);
+	for (unsigned i = 0; i < p->tapes; i++)
+		c->foreign += p->tape[i].foreign;
+	return true;
 }
 
 uint64_t player_bytes(const struct player *p)
@@ -328,7 +388,7 @@ static uint8_t *stream_put(struct pass *pass, unsigned worker, const struct tape
 /* A loop is over: what every tape has of it goes out, be it nothing. */
 static void loop_put(struct player *p, struct pass *pass)
 {
-	for (unsigned i = 0; i < p->setup.workers; i++) {
+	for (unsigned i = 0; i < p->tapes; i++) {
 		struct tape_block *block = p->block[i];
 
 		if (!block)
@@ -360,7 +420,8 @@ static void *player_run(void *arg)
 		if (stream_wanted(&pass))
 			loop_put(p, &pass);
 	}
-	for (unsigned i = 0; i < p->setup.workers; i++)
+	side_clear(&pass.sides);
+	for (unsigned i = 0; i < p->tapes; i++)
 		__atomic_store_n(&p->tape[i].ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -395,6 +456,13 @@ void player_close(struct player *p)
 	player_stop(p);
 	if (p->tape && p->block)
 		tapes_clear(p);
+	for (unsigned i = 0; p->tape && i < p->tapes; i++) {
+		free(p->tape[i].sent);
+		free(p->tape[i].received);
+	}
+	content_free(&p->contents[0]);
+	content_free(&p->contents[1]);
+	side_clear(&p->pass.sides);
 	filter_close(p->filter);
 	free(p->scratch);
 	free(p->tape);

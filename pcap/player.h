@@ -11,9 +11,11 @@
 #include "reader.h"
 
 struct player_setup {
-	uint16_t mtu;        /* of the port that sends */
-	unsigned workers;    /* of that port: packets are dealt to them by flow */
-	bool never_streamed; /* all of it is to be in memory: under a virtual clock */
+	uint16_t mtu;            /* of the port that sends */
+	unsigned workers;        /* of that port: packets are dealt to them by flow */
+	uint16_t server_mtu;     /* of the second port, if there is one: */
+	unsigned server_workers; /* 0: there is none */
+	bool never_streamed;     /* all of it is to be in memory: under a virtual clock */
 };
 
 /* Of one loop: records = filtered + packets + skipped[]. */
@@ -47,8 +49,17 @@ const char *player_first(const struct player *, enum reader_problem);
  * or NULL. */
 const char *player_first_truncated(const struct player *);
 
-/* The tape of a worker; the player's own. */
-struct tape *player_tape(struct player *, unsigned worker);
+/* The tape of a worker of a side's port; the player's own. */
+struct tape *player_tape(struct player *, bool server, unsigned worker);
+
+/* What became of the packets on their way from one port to the other: sent = received - duplicates
+ * + lost. */
+struct player_compared {
+	uint64_t sent, received, lost, duplicate, foreign;
+};
+
+/* When no worker plays any more. Returns false if nothing is compared. */
+bool player_compare(const struct player *, struct player_compared *);
 
 /* Bytes that the tapes take. */
 uint64_t player_bytes(const struct player *);

@@ -37,6 +37,7 @@ struct frame {
 	uint32_t captured, length; /* without FCS */
 	const struct record *record;
 	const char *path;
+	bool server; /* the server's port sends it */
 };
 
 static int frame_refuse(const struct frame *f, struct err *err, const char *format, ...)
@@ -60,17 +61,17 @@ static void frame_rewrite(struct pass *pass, struct frame *f)
 {
 	memcpy(pass->scratch, f->data, f->captured);
 	f->data = pass->scratch;
-	rewrite_frame(&pass->options->rewrite, pass->scratch, &f->captured, &f->length);
+	rewrite_frame(&pass->options->rewrite, f->server, pass->scratch, &f->captured, &f->length);
 }
 
 /* 1: goes on; 0: left out; -1: refused. */
 static int frame_fit(struct pass *pass, struct frame *f, uint64_t at, struct err *err)
 {
+	uint32_t mtu = f->server ? pass->setup->server_mtu : pass->setup->mtu, most;
 	struct dissect d;
-	uint32_t most;
 
 	dissect_frame(f->data, f->captured, &d);
-	most = pass->setup->mtu + ETHER_HEADER + d.vlans * VLAN_TAG;
+	most = mtu + ETHER_HEADER + d.vlans * VLAN_TAG;
 	if (f->length <= most)
 		return 1;
 	switch (pass->options->oversize) {
@@ -78,7 +79,7 @@ static int frame_fit(struct pass *pass, struct frame *f, uint64_t at, struct err
 		return frame_refuse(f, err,
 				    "%u bytes, but the port's MTU of %u allows frames of %u: raise "
 				    "mtu, or set oversize to \"skip\" or \"truncate\"",
-				    f->length, pass->setup->mtu, most);
+				    f->length, mtu, most);
 	case OVERSIZE_SKIP:
 		skip(pass, SKIPPED_OVERSIZE, at);
 		return 0;
@@ -118,21 +119,34 @@ static int frame_whole(struct pass *pass, struct frame *f, uint64_t at, struct e
 	}
 }
 
-/* The worker that a frame belongs to; -1: the pass must begin again, by addresses. */
-static int frame_worker(struct pass *pass, const struct frame *f)
+/* The tape that a frame belongs to; -1: the pass must begin again, by addresses. */
+static int frame_tape(struct pass *pass, const struct frame *f)
 {
-	unsigned workers = pass->setup->workers;
+	unsigned first = f->server ? pass->setup->workers : 0;
+	unsigned workers = f->server ? pass->setup->server_workers : pass->setup->workers;
 	struct dissect d;
 
 	if (workers == 1)
-		return 0;
+		return (int)first;
 	dissect_frame(f->data, f->captured, &d);
 	if (d.fragment && !pass->by_address) {
 		pass->fragments = true;
 		return -1;
 	}
-	return (int)((uint64_t)dissect_flow(f->data, f->captured, &d, pass->by_address) * workers >>
-		     32);
+	return (int)(first + ((uint64_t)dissect_flow(f->data, f->captured, &d, pass->by_address) *
+				      workers >>
+			      32));
+}
+
+/* By the frame as it was recorded. */
+static bool frame_is_server(struct pass *pass, const struct frame *f)
+{
+	struct dissect d;
+
+	if (!pass->setup->server_workers || pass->options->split.by == SPLIT_NONE)
+		return false;
+	dissect_frame(f->data, f->captured, &d);
+	return side_is_server(&pass->sides, &pass->options->split, f->data, f->captured, &d);
 }
 
 static int frame_put(struct pass *pass, const struct frame *f, uint64_t at)
@@ -142,13 +156,16 @@ static int frame_put(struct pass *pass, const struct frame *f, uint64_t at)
 				     .number = pass->clock.number,
 				     .size = tape_size(length),
 				     .length = (uint16_t)length};
-	int worker = frame_worker(pass, f);
+	int tape = frame_tape(pass, f);
 	uint8_t *to;
 
-	if (worker < 0)
+	if (tape < 0)
 		return -1;
 	pass->counts.runts += f->length < FRAME_LEAST;
-	to = pass->put(pass, (unsigned)worker, &packet);
+	if (pass->contents)
+		packet.content =
+			content_add(&pass->contents[f->server], content_hash(f->data, f->captured));
+	to = pass->put(pass, (unsigned)tape, &packet);
 	if (to) {
 		memcpy(to, f->data, f->captured);
 		memset(to + f->captured, 0, length - f->captured);
@@ -183,6 +200,7 @@ static int record_play(struct pass *pass, const struct record *record, const cha
 		skip(pass, SKIPPED_EMPTY, at);
 		return 0;
 	}
+	f.server = frame_is_server(pass, &f);
 	if (pass->scratch)
 		frame_rewrite(pass, &f);
 	goes_on = frame_fit(pass, &f, at, err);
@@ -256,6 +274,7 @@ int pass_run(struct pass *pass, struct err *err)
 	pass->counts = (struct player_counts){.records = 0};
 	*pass->truncated = '\0';
 	pass->fragments = false;
+	side_clear(&pass->sides);
 	for (unsigned i = 0; i < pass->options->files && is_wanted(pass); i++)
 		if (file_play(pass, pass->options->file[i], err))
 			return -1;

@@ -4,6 +4,7 @@
 
 #include "filter.h"
 #include "player.h"
+#include "player_side.h"
 
 /* When packets are due, in ns since the loop began. */
 struct pass_clock {
@@ -31,8 +32,11 @@ struct pass {
 	uint8_t *scratch; /* room for a frame to be rewritten; NULL: none is */
 	bool by_address;  /* fragments were met: flows are told by their addresses alone */
 	bool fragments;   /* the pass ended because of these */
-	/* Put a packet on a worker's tape; returns where its bytes belong, or NULL to leave it. */
-	uint8_t *(*put)(struct pass *, unsigned worker, const struct tape_packet *);
+	struct side_table sides;
+	struct content_table *contents; /* of both sides, to be filled; NULL: not compared */
+	/* Put a packet on a tape, those of the server's port behind the others; returns where its
+	 * bytes belong, or NULL to leave it. */
+	uint8_t *(*put)(struct pass *, unsigned tape, const struct tape_packet *);
 	/* False: the pass is to end. NULL: never. */
 	bool (*wanted)(const struct pass *);
 	void *owner;

@@ -124,6 +124,26 @@ static inline void bytes_copy(uint8_t *to, const uint8_t *from, uint32_t length)
 		memcpy(to + i, from + i, COPY_STEP);
 }
 
+/* In strict order packets leave in runs of consecutive numbers, and the next run's turn, here or on
+ * another worker, comes when the port has them. */
+static bool has_turn(const struct replay *r, const struct tape_packet *packet, unsigned count)
+{
+	return r->first + packet->number ==
+	       __atomic_load_n(r->tape->turn, __ATOMIC_ACQUIRE) + count;
+}
+
+/* What was queued has left: whose turn is it? False: it has not left yet. */
+static bool turn_pass(struct replay *r, const struct tx *tx)
+{
+	if (!r->turn_next)
+		return true;
+	if (tx->count)
+		return false;
+	__atomic_store_n(r->tape->turn, r->turn_next, __ATOMIC_RELEASE);
+	r->turn_next = 0;
+	return true;
+}
+
 static inline void packet_write(const struct replay *r, struct rte_mbuf *m,
 				const struct tape_packet *packet)
 {
@@ -164,10 +184,14 @@ static bool batch(struct replay *r, struct tx *tx, uint64_t now)
 			r->done = true;
 			break;
 		}
+		if (r->tape->turn && !has_turn(r, packet, count))
+			break;
 		pkt[count] = tx_new(tx);
 		if (!pkt[count])
 			break;
 		packet_write(r, pkt[count++], packet);
+		if (r->tape->sent)
+			r->tape->sent[packet->content]++;
 		bytes += packet->length;
 		due = r->base + packet->at;
 		if (r->paced)
@@ -175,6 +199,8 @@ static bool batch(struct replay *r, struct tx *tx, uint64_t now)
 		r->offset += packet->size;
 	}
 	tx->count += count;
+	if (count && r->tape->turn)
+		r->turn_next = *r->tape->turn + count;
 	r->level->connection.offered += count;
 	r->level->bits_tx += bytes * 8;
 	r->stats->sent += count;
@@ -215,6 +241,8 @@ uint64_t replay_poll(struct replay *r, struct tx *tx, uint64_t now)
 {
 	const struct tape_packet *packet;
 
+	if (!turn_pass(r, tx))
+		return now;
 	if (r->done)
 		return all_sent(r);
 	/* What was due before the end goes out, if a step comes a little after it. */
@@ -223,9 +251,11 @@ uint64_t replay_poll(struct replay *r, struct tx *tx, uint64_t now)
 	if (now >= r->end)
 		give_up(r);
 	else
-		while (batch(r, tx, now))
+		while (batch(r, tx, now) && !r->turn_next)
 			;
 	packet = packet_peek(r);
+	if (r->turn_next)
+		return now;
 	if (r->done)
 		return all_sent(r);
 	if (!packet)
@@ -233,6 +263,22 @@ uint64_t replay_poll(struct replay *r, struct tx *tx, uint64_t now)
 	if (r->base + packet->at >= r->end)
 		return r->end;
 	return r->base + packet->at;
+}
+
+void replay_listen(struct replay *r, struct rte_mbuf *const *pkt, unsigned count, uint64_t now)
+{
+	struct tape *tape = r->tape;
+
+	r->heard_at = now;
+	for (unsigned i = 0; tape->expected && i < count; i++) {
+		const uint8_t *data = (const uint8_t *)pkt[i]->buf_addr + pkt[i]->data_off;
+		uint32_t place = content_find(tape->expected, content_hash(data, pkt[i]->data_len));
+
+		if (place == CONTENT_NONE)
+			tape->foreign++;
+		else
+			tape->received[place]++;
+	}
 }
 
 void replay_end(struct replay *r, uint64_t now)

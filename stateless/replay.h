@@ -18,6 +18,8 @@ struct replay {
 	uint64_t step;            /* how much higher its addresses are */
 	uint64_t first;           /* number of its first packet, of all loops */
 	uint64_t start, end;      /* nothing is due from `end` on */
+	uint64_t turn_next;       /* whose turn it is once what is queued has left; 0: nothing is */
+	uint64_t heard_at;        /* when something was received last */
 	bool started, done, paced;
 };
 
@@ -26,6 +28,9 @@ void replay_start(struct replay *, uint64_t now);
 
 /* Send what is due; returns when it wants to be called next. */
 uint64_t replay_poll(struct replay *, struct tx *, uint64_t now);
+
+/* Compare what was received with what the other port's replay sends. */
+void replay_listen(struct replay *, struct rte_mbuf *const *, unsigned count, uint64_t now);
 
 /* Nothing more that is due later than now. */
 void replay_end(struct replay *, uint64_t now);

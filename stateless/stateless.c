@@ -37,7 +37,8 @@ static unsigned entries(const struct config *config, unsigned port, enum traffic
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < config->traffics; i++)
-		count += config->traffic[i].port == port && config->traffic[i].kind == kind;
+		count += traffic_uses_port(&config->traffic[i], port) &&
+			 config->traffic[i].kind == kind;
 	return count;
 }
 
@@ -178,6 +179,25 @@ static uint64_t sink_over_at(const struct stateless *s, const struct sink *sink)
 	return since + SINK_QUIET < s->deadline ? since + SINK_QUIET : s->deadline;
 }
 
+/* The same of a replay that listens. */
+static uint64_t replay_over_at(const struct stateless *s, const struct replay *r)
+{
+	uint64_t since = r->heard_at > s->drained_at ? r->heard_at : s->drained_at;
+
+	if (!r->tape->expected)
+		return 0;
+	return since + SINK_QUIET < s->deadline ? since + SINK_QUIET : s->deadline;
+}
+
+static void stateless_listen(struct engine *engine, struct rte_mbuf *const *pkt, unsigned count,
+			     uint64_t now)
+{
+	struct stateless *s = (struct stateless *)engine;
+
+	if (s->replays)
+		replay_listen(s->replay, pkt, count, now);
+}
+
 static uint64_t stateless_poll(struct engine *engine, struct tx *tx, uint64_t now)
 {
 	struct stateless *s = (struct stateless *)engine;
@@ -198,6 +218,11 @@ static uint64_t stateless_poll(struct engine *engine, struct tx *tx, uint64_t no
 	}
 	for (unsigned i = 0; s->draining && i < s->sinks; i++) {
 		uint64_t at = sink_over_at(s, &s->sink[i]);
+
+		wake = now < at && at < wake ? at : wake;
+	}
+	for (unsigned i = 0; s->draining && i < s->replays; i++) {
+		uint64_t at = replay_over_at(s, &s->replay[i]);
 
 		wake = now < at && at < wake ? at : wake;
 	}
@@ -226,7 +251,8 @@ static bool stateless_idle(const struct engine *engine)
 		if (schedule_at(&s->blast[i].schedule) != UINT64_MAX)
 			return false;
 	for (unsigned i = 0; i < s->replays; i++)
-		if (!s->replay[i].done)
+		if (!s->replay[i].done ||
+		    (s->draining && s->now < replay_over_at(s, &s->replay[i])))
 			return false;
 	for (unsigned i = 0; i < s->sinks; i++)
 		if (s->draining && s->now < sink_over_at(s, &s->sink[i]))
@@ -243,6 +269,7 @@ static void stateless_usage(const struct engine *engine, uint64_t *bytes, uint64
 static const struct engine_ops stateless_ops = {
 	.start = stateless_start,
 	.input = stateless_input,
+	.listen = stateless_listen,
 	.poll = stateless_poll,
 	.drain = stateless_drain,
 	.idle = stateless_idle,
@@ -256,7 +283,7 @@ static int entries_make(struct stateless *s, struct arena *arena)
 	for (unsigned i = 0; i < config->traffics; i++) {
 		const struct config_traffic *t = &config->traffic[i];
 
-		if (t->port != s->setup.port)
+		if (!traffic_uses_port(t, s->setup.port))
 			continue;
 		if (t->kind == UDP_BLAST && blast_make(&s->blast[s->blasts++], t, &s->setup, arena))
 			return -1;

@@ -108,6 +108,9 @@ struct engine_ops {
 	void (*start)(struct engine *, uint64_t now);
 	/* Consume received packets, queue replies. */
 	void (*input)(struct engine *, struct rx_burst *, struct tx *, uint64_t now);
+	/* Look at received packets as they are, unparsed: where all of them are a replay's. NULL:
+	 * such an engine has none. */
+	void (*listen)(struct engine *, struct rte_mbuf *const *, unsigned count, uint64_t now);
 	/* Timers and launches; returns when it wants to be called next at the latest. */
 	uint64_t (*poll)(struct engine *, struct tx *, uint64_t now);
 	/* Open nothing new, bring what is open to its end: by FIN, from `deadline` on by RST. */

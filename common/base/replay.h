@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pace.h"
+#include "pool.h"
 #include "rewrite.h"
 
 enum replay_oversize { OVERSIZE_REFUSE, OVERSIZE_SKIP, OVERSIZE_TRUNCATE };
@@ -16,6 +17,24 @@ enum replay_truncated { TRUNCATED_AS_IS, TRUNCATED_SKIP, TRUNCATED_PAD, TRUNCATE
 struct replay_convert {
 	bool given;
 	uint8_t dst[6], src[6];
+};
+
+/* On two ports: whose packets are the server's. */
+enum replay_split_by {
+	SPLIT_FIRST_SENDER,
+	SPLIT_SYN,
+	SPLIT_ADDRESS,
+	SPLIT_MAC,
+	SPLIT_PORT,
+	SPLIT_NONE
+};
+
+struct replay_split {
+	enum replay_split_by by; /* SPLIT_NONE: nobody's, the second port only receives */
+	struct ip_pool servers;
+	struct port_pool ports;
+	uint8_t mac[6];
+	bool has_mac;
 };
 
 struct replay_options {
@@ -36,6 +55,10 @@ struct replay_options {
 	uint64_t memory;       /* bytes; a larger recording is streamed */
 	struct replay_convert convert;
 	struct rewrite rewrite;
+	bool two_ports;       /* there is a second port: */
+	unsigned server_port; /* index into config.port */
+	struct replay_split split;
+	bool strict_order; /* no packet before the one before it has left, on either port */
 };
 
 #endif

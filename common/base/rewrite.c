@@ -314,13 +314,26 @@ static void checks_repair(const struct scope *s, const struct dissect *d)
 	store16(own.at, own.is_udp && !sum ? 0xffff : sum);
 }
 
-bool rewrite_is_set(const struct rewrite *r)
+static void macs_rewrite(const struct rewrite *r, bool server, uint8_t *frame)
 {
-	return r->has_dst_mac || r->has_src_mac || r->vlan_pop || r->vlan_set || r->vlan_pushes ||
-	       r->maps || r->ports || r->repair;
+	if (server && r->has_server_dst_mac)
+		memcpy(frame, r->server_dst_mac, 6);
+	else if (r->has_dst_mac)
+		memcpy(frame, r->dst_mac, 6);
+	if (server && r->has_server_src_mac)
+		memcpy(frame + 6, r->server_src_mac, 6);
+	else if (r->has_src_mac)
+		memcpy(frame + 6, r->src_mac, 6);
 }
 
-void rewrite_frame(const struct rewrite *r, uint8_t *frame, uint32_t *captured, uint32_t *length)
+bool rewrite_is_set(const struct rewrite *r)
+{
+	return r->has_dst_mac || r->has_src_mac || r->has_server_dst_mac || r->has_server_src_mac ||
+	       r->vlan_pop || r->vlan_set || r->vlan_pushes || r->maps || r->ports || r->repair;
+}
+
+void rewrite_frame(const struct rewrite *r, bool server, uint8_t *frame, uint32_t *captured,
+		   uint32_t *length)
 {
 	const struct change change = {.rewrite = r};
 	struct scope s = {.frame = frame, .change = &change};
@@ -330,10 +343,7 @@ void rewrite_frame(const struct rewrite *r, uint8_t *frame, uint32_t *captured, 
 		return;
 	dissect_frame(frame, *captured, &d);
 	vlans_rewrite(r, frame, captured, length, d.vlans);
-	if (r->has_dst_mac)
-		memcpy(frame, r->dst_mac, 6);
-	if (r->has_src_mac)
-		memcpy(frame + 6, r->src_mac, 6);
+	macs_rewrite(r, server, frame);
 	s.length = *captured;
 	dissect_frame(frame, *captured, &d);
 	if (r->maps || r->ports)

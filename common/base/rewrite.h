@@ -26,6 +26,9 @@ struct rewrite_port {
 struct rewrite {
 	bool has_dst_mac, has_src_mac;
 	uint8_t dst_mac[6], src_mac[6];
+	/* The same of packets that the server's port sends; without, those above. */
+	bool has_server_dst_mac, has_server_src_mac;
+	uint8_t server_dst_mac[6], server_src_mac[6];
 	uint8_t vlan_pop;  /* so many tags are taken off, if there are as many */
 	uint16_t vlan_set; /* the outermost tag left gets this id; 0: as it is */
 	uint8_t vlan_pushes;
@@ -41,8 +44,10 @@ struct rewrite {
 /* True if there is anything to do but the step of loops. */
 bool rewrite_is_set(const struct rewrite *);
 
-/* Rewrite a frame of which *captured of *length bytes are there, in room for REWRITE_GROWS more. */
-void rewrite_frame(const struct rewrite *, uint8_t *frame, uint32_t *captured, uint32_t *length);
+/* Rewrite a frame of which *captured of *length bytes are there, in room for REWRITE_GROWS more.
+ * server: the server's port sends it. */
+void rewrite_frame(const struct rewrite *, bool server, uint8_t *frame, uint32_t *captured,
+		   uint32_t *length);
 
 /* Add `step` to every IP address of a frame. */
 void rewrite_step(uint8_t *frame, uint32_t length, uint64_t step);

@@ -104,10 +104,26 @@ static void refuse(struct sim_end *end, struct packet_box *box, struct rx_burst 
 	packet_box_free(box, rx->pkt[i]);
 }
 
+/* What a replay is told is accepted, whatever it is. */
+static void listen(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, uint64_t now)
+{
+	end->stateless->ops->listen(end->stateless, rx->pkt, rx->count, now);
+	for (unsigned i = 0; i < rx->count; i++) {
+		end->counters->value[COUNTER_PKT_RX]++;
+		end->counters->value[COUNTER_BITS_RX] += rx->pkt[i]->pkt_len * 8u;
+		count_reason(end->counters, DROP_NONE);
+		packet_box_free(box, rx->pkt[i]);
+	}
+}
+
 void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, uint64_t now)
 {
 	struct rx_burst tcp = {.count = 0}, udp = {.count = 0};
 
+	if (end->listens) {
+		listen(end, box, rx, now);
+		return;
+	}
 	view_parse_burst(rx->pkt, rx->count, &end->rule, rx->view, rx->reason);
 	for (unsigned i = 0; i < rx->count; i++) {
 		struct engine *engine = engine_for(end, rx, i);

@@ -23,6 +23,7 @@ struct sim_end {
 	struct packet_tx tx;
 	struct wire wire; /* to the other end */
 	uint64_t wake;    /* when an engine wants to be called */
+	bool listens;     /* what is received is a replay's, all of it */
 };
 
 /* Sees each packet as `from` (0 or 1) put it on its wire, and what befell it there (wire_put()). */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "content.h"
 #include "err.h"
 
 /* Why a packet of a recording is left out: identifier, name in reports, help. */
@@ -39,6 +40,7 @@ struct tape_packet {
 	uint32_t size;   /* of this header and the bytes behind it, aligned */
 	uint16_t length; /* of the frame; 0: it is left out, as `skipped` says */
 	uint8_t skipped;
+	uint32_t content; /* its place among those of its side, if contents are compared */
 };
 
 struct tape_block {
@@ -62,6 +64,12 @@ struct tape {
 	uint64_t length, part, parts;    /* of a loop: length + part / parts ns */
 	struct tape_block *first, *last; /* in memory */
 	bool streamed;
+	uint64_t *turn; /* NULL, or the number of the packet, of all loops, whose turn it is */
+	/* What is sent, and what the other side is to send, if that is compared (else NULL): per
+	 * place how often. The worker writes. */
+	const struct content_table *expected;
+	uint32_t *sent, *received;
+	uint64_t foreign; /* received that the other side never sends */
 	/* Streamed. */
 	struct tape_ring full, empty;
 	bool ended; /* the reader gave up: no more blocks will come */

@@ -12,6 +12,30 @@ static const struct where *replay_spot(struct reader *r, struct spot *s, unsigne
 	return spot_find(r, s, "traffic", i, key, NULL);
 }
 
+static bool replay_spot_is(struct reader *r, unsigned i, const char *key)
+{
+	struct spot s;
+
+	return replay_spot(r, &s, i, key)->node != NULL;
+}
+
+/* What tells the servers must be there. */
+static void split_check(struct reader *r, unsigned i)
+{
+	const struct replay_split *split = &r->config->traffic[i].replay.split;
+	struct spot s;
+
+	if (split->by == SPLIT_ADDRESS && !split->servers.ranges)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "split", "servers"),
+			    PLACE_VALUE, "missing, expected the servers' addresses");
+	if (split->by == SPLIT_PORT && !split->ports.ranges)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "split", "ports"),
+			    PLACE_VALUE, "missing, expected the servers' ports");
+	if (split->by == SPLIT_MAC && !split->has_mac)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "split", "mac"),
+			    PLACE_VALUE, "missing, expected the servers' MAC address");
+}
+
 static void clock_check(struct reader *r, unsigned i)
 {
 	static const char *const key[] = {"speed", "pps", "bps", "bps_l1", "topspeed"};
@@ -51,6 +75,37 @@ static void stdin_check(struct reader *r, unsigned i)
 			    "standard input can be read once only");
 }
 
+/* The second port: one of two keys, another port than the first, and nobody else's. */
+static void two_ports_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	struct replay_options *o = &t->replay;
+	bool sends = replay_spot_is(r, i, "server_port");
+	bool receives = replay_spot_is(r, i, "receive_port");
+	const char *key = receives ? "receive_port" : "server_port";
+	struct spot s;
+
+	replay_spot(r, &s, i, key);
+	o->two_ports = sends || receives;
+	if (!o->two_ports)
+		return;
+	if (sends && receives)
+		problem_add(r->document, &s.key, PLACE_KEY, "not together with server_port");
+	else if (o->server_port == t->port)
+		problem_add(r->document, &s.key, PLACE_VALUE,
+			    "expected another port than the replay's own");
+	for (unsigned n = 0; n < r->config->traffics; n++)
+		if (n != i && (traffic_uses_port(&r->config->traffic[n], o->server_port) ||
+			       traffic_uses_port(&r->config->traffic[n], t->port)))
+			problem_add(r->document, &s.key, PLACE_VALUE,
+				    "a port that a replay listens to can have no other traffic, "
+				    "and traffic[%u] is on one of both",
+				    n);
+	if (receives)
+		o->split.by = SPLIT_NONE;
+	split_check(r, i);
+}
+
 void replay_check(struct reader *r, unsigned i)
 {
 	struct replay_options *o = &r->config->traffic[i].replay;
@@ -58,6 +113,7 @@ void replay_check(struct reader *r, unsigned i)
 	struct spot s;
 
 	clock_check(r, i);
+	two_ports_check(r, i);
 	stdin_check(r, i);
 	w = replay_spot(r, &s, i, "files");
 	if (cJSON_IsArray(w->node) && !o->files)

@@ -375,6 +375,22 @@ static inline bool traffic_is_udp(enum traffic_kind kind)
 	return kind == UDP_CLIENT || kind == UDP_SERVER;
 }
 
+static inline bool traffic_uses_port(const struct config_traffic *t, unsigned port)
+{
+	return t->port == port ||
+	       (t->kind == REPLAY && t->replay.two_ports && t->replay.server_port == port);
+}
+
+/* What such a port receives is a replay's, and compared with what is sent elsewhere. */
+static inline bool config_port_listens(const struct config *config, unsigned port)
+{
+	for (unsigned i = 0; i < config->traffics; i++)
+		if (config->traffic[i].kind == REPLAY && config->traffic[i].replay.two_ports &&
+		    traffic_uses_port(&config->traffic[i], port))
+			return true;
+	return false;
+}
+
 /* A load that has an end of its own: the run ends with it, if all of its loads have one. */
 static inline bool traffic_is_limited(const struct config_traffic *t)
 {

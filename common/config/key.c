@@ -33,6 +33,7 @@
 #define TCP      .object = OBJECT_TCP, .kinds = KIND_HTTP | KIND_TCP
 #define MODIFY   .object = OBJECT_MODIFY, .kinds = KIND_UDP_BLAST
 #define REWRITE  .object = OBJECT_REWRITE, .kinds = KIND_REPLAY
+#define SPLIT    .object = OBJECT_SPLIT, .kinds = KIND_REPLAY
 #define CONVERT  .object = OBJECT_CONVERT, .kinds = KIND_REPLAY
 #define CAPTURE  .object = OBJECT_CAPTURE, .kinds = KIND_ALL
 #define PACKETS  .object = OBJECT_PACKETS, .kinds = KIND_ALL
@@ -429,6 +430,21 @@ const struct key key_table[] = {
 	{REPLAYS, .name = "rewrite", .type = TYPE_OBJECT, .inner = OBJECT_REWRITE,
 	 FIELD(config_traffic, replay.rewrite),
 	 .help = "What is changed in the packets. Checksums follow: what was wrong stays wrong."},
+	{REPLAYS, .name = "server_port", .type = TYPE_PORT,
+	 FIELD(config_traffic, replay.server_port),
+	 .help = "Name of a second port, which sends the servers' packets. What either port "
+		 "receives is compared, by content, with what the other sent."},
+	{REPLAYS, .name = "receive_port", .type = TYPE_PORT,
+	 FIELD(config_traffic, replay.server_port),
+	 .help = "Name of a second port, which sends nothing: what it receives is compared with "
+		 "what is sent."},
+	{REPLAYS, .name = "split", .type = TYPE_OBJECT, .inner = OBJECT_SPLIT,
+	 FIELD(config_traffic, replay.split),
+	 .help = "With server_port: which packets are the servers'."},
+	{REPLAYS, .name = "strict_order", .type = TYPE_BOOL,
+	 FIELD(config_traffic, replay.strict_order), .standard = "false",
+	 .help = "No packet leaves before the one before it in the recording has, on whichever "
+		 "port."},
 	{REPLAYS, .name = "memory", .type = TYPE_COUNT, FIELD(config_traffic, replay.memory),
 	 .standard = "256Mi", .min = 1048576, .max = UINT64_MAX,
 	 .help = "A recording that takes more bytes is read while it is played."},
@@ -437,6 +453,12 @@ const struct key key_table[] = {
 	 .help = "Destination MAC address of every packet."},
 	{REWRITE, .name = "src_mac", .type = TYPE_MAC, COUNTED(rewrite, src_mac, has_src_mac),
 	 .help = "Source MAC address of every packet."},
+	{REWRITE, .name = "server_dst_mac", .type = TYPE_MAC,
+	 COUNTED(rewrite, server_dst_mac, has_server_dst_mac),
+	 .help = "Destination MAC address of what server_port sends; absent: dst_mac."},
+	{REWRITE, .name = "server_src_mac", .type = TYPE_MAC,
+	 COUNTED(rewrite, server_src_mac, has_server_src_mac),
+	 .help = "Source MAC address of what server_port sends; absent: src_mac."},
 	{REWRITE, .name = "vlan_pop", .type = TYPE_COUNT, FIELD(rewrite, vlan_pop),
 	 .standard = "0", .max = 8, .help = "So many VLAN tags are taken off, from outside, of "
 					    "packets that have them."},
@@ -458,6 +480,18 @@ const struct key key_table[] = {
 	 .help = "In each loop every IP address is so much higher than in the last, those of both "
 		 "directions together: other flows. More than the recording's addresses are "
 		 "apart, it meets none again."},
+
+	{SPLIT, .name = "by", .type = TYPE_CHOICE, FIELD(replay_split, by),
+	 .choices = "first_sender|syn|address|mac|port", .standard = "first_sender",
+	 .help = "The client of a conversation is who is heard first, or with \"syn\" who is not "
+		 "the sender of a first SYN,ACK; or the server is known by address, MAC or port."},
+	{SPLIT, .name = "servers", .type = TYPE_ADDRESSES, FIELD(replay_split, servers),
+	 .help = "Their addresses, with \"address\"."},
+	{SPLIT, .name = "mac", .type = TYPE_MAC, COUNTED(replay_split, mac, has_mac),
+	 .help = "Their MAC address, with \"mac\"."},
+	{SPLIT, .name = "ports", .type = TYPE_PORTS, FIELD(replay_split, ports),
+	 .help = "Their TCP and UDP ports, with \"port\"; what has no ports goes by who is heard "
+		 "first."},
 
 	{CONVERT, .name = "dst", .type = TYPE_MAC, COUNTED(replay_convert, dst, given), .required = true,
 	 .help = "Destination MAC address of such frames."},
@@ -721,6 +755,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_TCP] = {"tcp", sizeof(struct config_tcp), NULL},
 	[OBJECT_MODIFY] = {"modify", sizeof(struct config_modify), NULL},
 	[OBJECT_REWRITE] = {"rewrite", sizeof(struct rewrite), NULL},
+	[OBJECT_SPLIT] = {"split", sizeof(struct replay_split), NULL},
 	[OBJECT_CONVERT] = {"convert", sizeof(struct replay_convert), NULL},
 	[OBJECT_NETWORK] = {"network", sizeof(struct config_network), NULL},
 	[OBJECT_DIRECTION] = {"direction", sizeof(struct config_direction), NULL},

@@ -70,9 +70,15 @@ static int player_add(struct player_set *set, unsigned i, bool virtual, struct e
 {
 	const struct config_traffic *t = &set->config->traffic[i];
 	const struct config_port *port = &set->config->port[t->port];
-	const struct player_setup setup = {
+	const struct config_port *second =
+		t->replay.two_ports ? &set->config->port[t->replay.server_port] : NULL;
+	struct player_setup setup = {
 		.mtu = port->mtu, .workers = virtual ? 1 : port->cores, .never_streamed = virtual};
 
+	if (second) {
+		setup.server_mtu = second->mtu;
+		setup.server_workers = virtual ? 1 : second->cores;
+	}
 	set->player[i] = player_open(&t->replay, &setup, err);
 	if (!set->player[i])
 		return err_prefix(err, "%s: ", t->name);
@@ -111,10 +117,19 @@ struct tape **player_set_tapes(struct player_set *set, unsigned port, unsigned w
 			       struct tape **tapes)
 {
 	for (unsigned i = 0; i < set->config->traffics; i++)
-		tapes[i] = set->player[i] && set->config->traffic[i].port == port
-				   ? player_tape(set->player[i], worker)
+		tapes[i] = set->player[i] && traffic_uses_port(&set->config->traffic[i], port)
+				   ? player_tape(set->player[i],
+						 set->config->traffic[i].port != port, worker)
 				   : NULL;
 	return tapes;
+}
+
+void player_set_compare(struct player_set *set)
+{
+	for (unsigned i = 0; i < set->config->traffics; i++)
+		if (set->player[i])
+			set->result[i].is_compared =
+				player_compare(set->player[i], &set->result[i].compared);
 }
 
 void player_set_close(struct player_set *set)

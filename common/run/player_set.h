@@ -23,7 +23,9 @@ int player_set_start(struct player_set *, struct err *);
 struct tape **player_set_tapes(struct player_set *, unsigned port, unsigned worker,
 			       struct tape **tapes);
 
-/* When no worker plays any more. */
+/* When no worker plays any more: what became of the packets, into the results. */
+void player_set_compare(struct player_set *);
+
 void player_set_close(struct player_set *);
 
 #endif

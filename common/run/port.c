@@ -257,6 +257,8 @@ static int device_up(struct port *port, struct err *err)
 	if (ret)
 		return err_set(err, EXIT_ENVIRONMENT, "the device does not start: %s%s",
 			       rte_strerror(-ret), eal_log_cause());
+	if (port->listens) /* not all devices can, and those that cannot hear everything */
+		(void)rte_eth_promiscuous_enable(port->id);
 	if (!link_is_up(port->id, LINK_WAIT_MS) && !signal_came())
 		return err_set(err, EXIT_ENVIRONMENT,
 			       "link down: no link within %u s%s; check the cable and the far end",
@@ -379,6 +381,7 @@ static int port_open(const struct config *config, unsigned index, struct port *p
 		     struct err *err)
 {
 	port->config = &config->port[index];
+	port->listens = config_port_listens(config, index);
 	port->queues = (uint16_t)port->config->cores;
 	if (device_open(config, index, &port->id, err))
 		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);

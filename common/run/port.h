@@ -26,6 +26,7 @@ struct port {
 	const struct config_port *config;
 	uint16_t id; /* of ethdev */
 	bool opened; /* private */
+	bool listens; /* to packets for any address: a replay's */
 	uint16_t queues;
 	int socket; /* NUMA node, -1: any */
 	const char *driver;

@@ -65,6 +65,17 @@ static void walk_recording(struct sink *s, const struct replay_result *replay)
 	sink_end(s);
 }
 
+static void walk_compared(struct sink *s, const struct player_compared *c)
+{
+	sink_begin_flat(s, "compared", SINK_OBJECT);
+	sink_count(s, "sent", c->sent);
+	sink_count(s, "received", c->received);
+	sink_count(s, "lost", c->lost);
+	sink_count(s, "duplicate", c->duplicate);
+	sink_count(s, "foreign", c->foreign);
+	sink_end(s);
+}
+
 void report_walk_replay(struct sink *s, const struct result *r, unsigned i)
 {
 	const struct tally *tally = &r->traffic[i].level.connection;
@@ -91,6 +102,8 @@ void report_walk_replay(struct sink *s, const struct result *r, unsigned i)
 		sink_real(s, "elapsed_s", (double)r->blast[i].elapsed / 1e9);
 		report_walk_latency(s, "lateness_us", &r->blast[i].lateness);
 	}
+	if (r->replay && r->replay[i].is_compared)
+		walk_compared(s, &r->replay[i].compared);
 	if (r->replay)
 		walk_recording(s, &r->replay[i]);
 }
@@ -100,6 +113,16 @@ static void put_count(FILE *out, const char *name, uint64_t count)
 	char number[REPORT_THOUSANDS_MAX];
 
 	fprintf(out, "  %s %s", name, report_thousands(number, count));
+}
+
+static void put_compared(FILE *out, const struct player_compared *c)
+{
+	fputs("  arrived   ", out);
+	put_count(out, "received", c->received);
+	put_count(out, "lost", c->lost);
+	put_count(out, "duplicate", c->duplicate);
+	put_count(out, "foreign", c->foreign);
+	putc('\n', out);
 }
 
 void screen_replay(FILE *out, const struct result *r, unsigned i)
@@ -123,6 +146,8 @@ void screen_replay(FILE *out, const struct result *r, unsigned i)
 		fprintf(out, "              not offered: %s\n", counts);
 	if (*report_counts(counts, skips(r, i), skipped_name, SKIPPED_COUNT, true))
 		fprintf(out, "              skipped: %s\n", counts);
+	if (r->replay && r->replay[i].is_compared)
+		put_compared(out, &r->replay[i].compared);
 	if (r->blast)
 		fprintf(out,
 			"  time          %.6f s from the first packet's time to the last sent\n",

@@ -63,6 +63,8 @@ struct capture_result {
 struct replay_result {
 	struct player_counts loop;            /* of one loop */
 	const char *problem[READER_PROBLEMS]; /* names of those met */
+	bool is_compared; /* what one port sent and the other received: */
+	struct player_compared compared;
 	const char *incomplete; /* why it cannot be sent as it is; NULL: it can, or may not */
 };
 

@@ -65,7 +65,8 @@ static uint64_t run_now(const struct run *r)
 static bool port_has_client(const struct config *config, unsigned port)
 {
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].port == port && traffic_is_client(config->traffic[i].kind))
+		if (traffic_uses_port(&config->traffic[i], port) &&
+		    traffic_is_client(config->traffic[i].kind))
 			return true;
 	return false;
 }
@@ -402,6 +403,7 @@ static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
 	failed = run_load(r, err);
 	crew_join(&r->crew);
 	result_fill(r);
+	player_set_compare(&r->players);
 	capture_finish(r->capture, &r->result);
 	if (!failed)
 		failed = result_tell(r, exit, err);

@@ -217,6 +217,7 @@ static int run_phases(struct simulation *s)
 		streams_add(r, s->net.port[i].streams);
 	}
 	streams_end(r);
+	player_set_compare(&s->net.players);
 	return 0;
 }
 

@@ -47,7 +47,7 @@ static int stats_make(struct simulated_net *net, unsigned port, struct arena *ar
 	for (unsigned i = 0; p->stats && p->streams && p->tapes && i < config->traffics; i++) {
 		const struct config_traffic *traffic = &config->traffic[i];
 
-		if (traffic->port != port)
+		if (!traffic_uses_port(traffic, port))
 			continue;
 		p->has_client |= traffic_is_client(traffic->kind);
 		p->end.sockets |= traffic_is_udp(traffic->kind);
@@ -110,6 +110,7 @@ static int port_make(struct simulated_net *net, unsigned port, const struct crew
 	p->nexthop.has_gateway = p->nexthop.has_gateway6 = true;
 	p->end.counters = &p->counters;
 	p->end.wake = ENGINE_NEVER;
+	p->end.listens = config_port_listens(net->config, port);
 	p->end.rule.verify = config->verify_checksums;
 	p->end.rule.ip6 = config_port_has6(net->config, port);
 	p->end.rule.vlans = config->vlans;
@@ -179,8 +180,9 @@ static int cable_make(struct simulated_net *net, unsigned a, unsigned b, struct 
 {
 	struct simulated_port *first = &net->port[a], *second = &net->port[b];
 	bool swapped = second->has_client && !first->has_client;
-	struct sim *cable = &net->cable[net->cables++];
+	struct sim *cable = &net->cable[net->cables];
 
+	net->ends[net->cables++] = (struct simulated_cable){net, {a, b}};
 	mac_of(b, first->nexthop.gateway);
 	mac_of(a, second->nexthop.gateway);
 	mac_of(b, first->nexthop.gateway6);
@@ -238,7 +240,7 @@ static const char *fate_text(unsigned fate, char text[64])
 static void packet_write(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now,
 			 unsigned fate)
 {
-	struct simulated_net *net = arg;
+	const struct simulated_cable *cable = arg;
 	char text[64];
 	struct record record = {.data = (const uint8_t *)m->buf_addr + m->data_off,
 				.captured = m->data_len,
@@ -247,14 +249,12 @@ static void packet_write(void *arg, unsigned from, const struct rte_mbuf *m, uin
 				.direction = RECORD_OUT,
 				.linktype = LINKTYPE_ETHERNET};
 
-	(void)from;
-	/* the source address says which port it was: mac_of() */
-	record.interface = ((uint32_t)record.data[10] << 8 | record.data[11]) - 1;
+	record.interface = cable->port[from];
 	if (fate) {
 		record.comment = fate_text(fate, text);
 		record.comment_length = (uint16_t)strlen(text);
 	}
-	writer_packet(net->pcap, &record);
+	writer_packet(cable->net->pcap, &record);
 }
 
 static int pcap_open(struct simulated_net *net, const char *path, struct err *err)
@@ -276,7 +276,7 @@ static int pcap_open(struct simulated_net *net, const char *path, struct err *er
 	}
 	for (unsigned i = 0; i < net->cables; i++) {
 		net->cable[i].tap = packet_write;
-		net->cable[i].tap_arg = net;
+		net->cable[i].tap_arg = &net->ends[i];
 	}
 	return 0;
 }
@@ -291,9 +291,11 @@ int simulated_open(struct simulated_net *net, const struct config *config,
 	*net = (struct simulated_net){.config = config, .box.room = frame_room(config)};
 	net->port = aligned_alloc(_Alignof(struct simulated_port), size);
 	net->cable = calloc(config->ports, sizeof(*net->cable));
-	if (!net->port || !net->cable) {
+	net->ends = calloc(config->ports, sizeof(*net->ends));
+	if (!net->port || !net->cable || !net->ends) {
 		free(net->port);
 		free(net->cable);
+		free(net->ends);
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
 	}
 	memset(net->port, 0, size);
@@ -330,6 +332,7 @@ int simulated_close(struct simulated_net *net, struct err *err)
 	player_set_close(&net->players);
 	free(net->port);
 	free(net->cable);
+	free(net->ends);
 	return failed;
 }
 

@@ -19,11 +19,18 @@ struct simulated_port {
 	bool has_client;
 };
 
+/* Whose packets a cable carries, for the capture. */
+struct simulated_cable {
+	struct simulated_net *net;
+	uint32_t port[2];
+};
+
 struct simulated_net {
 	const struct config *config;
 	struct packet_box box;
 	struct simulated_port *port; /* per config->port[] */
 	struct sim *cable;
+	struct simulated_cable *ends; /* of each cable */
 	unsigned cables;
 	struct player_set players; /* of replays */
 	struct writer *pcap;

@@ -4,6 +4,7 @@
  *
  * Faults, of the device under test:
  *   - a criterion of `expect` is not met, or names what the report does not have;
+ *   - packets of a replay did not arrive at the other port, and no criterion speaks about that;
  *   - packets of a stream were lost, and no criterion speaks about streams.X.lost or .unique;
  *   - a client's connection or request failed in a way that no criterion speaks about. A criterion
  *     on traffic.X.failed.KIND speaks about that kind, one on httpErr about wrong and malformed
@@ -369,6 +370,24 @@ static void fault_streams(struct judge *j)
 	}
 }
 
+/* Packets of a replay that the other port did not receive. */
+static void fault_replay(struct judge *j, unsigned i)
+{
+	const struct replay_result *replay = j->r->replay ? &j->r->replay[i] : NULL;
+	const char *name = j->r->config->traffic[i].name;
+
+	if (!replay || !replay->is_compared || !replay->compared.lost)
+		return;
+	for (unsigned e = 0; e < j->r->config->expects; e++) {
+		const char *rest = metric_of_traffic(j->r->config->expect[e].metric, name);
+
+		if (rest && (!strcmp(rest, "compared.lost") || !strcmp(rest, "compared.received")))
+			return;
+	}
+	list_add(&j->faults, "%s: %" PRIu64 " of %" PRIu64 " packets sent were not received", name,
+		 replay->compared.lost, replay->compared.sent);
+}
+
 static void fault_expect(struct judge *j, const struct config_expect *expect)
 {
 	char value_text[REPORT_NUMBER_MAX], bound[REPORT_NUMBER_MAX];
@@ -440,6 +459,7 @@ static void judge_all(struct judge *j)
 
 		if (!traffic_is_client(traffic->kind))
 			continue;
+		fault_replay(j, i);
 		limit_recording(j, i);
 		limit_stretched(j, i);
 		fault_traffic(j, i);

@@ -75,6 +75,7 @@ struct worker {
 	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;
 	bool has_client; /* a client entry runs here */
+	bool listens;    /* what is received is a replay's, all of it */
 	bool sockets;    /* the port has traffic of UDP sockets */
 	bool started, draining;
 	bool begun;        /* `begin` has been made */

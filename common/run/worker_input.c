@@ -319,6 +319,23 @@ static void sorted_feed(struct worker *w, bool handed, uint64_t now)
 		udp_feed(w, &w->udp, now);
 }
 
+/* A port that a replay listens to: it sees everything, and nothing is refused. */
+static __attribute__((noinline)) unsigned worker_listen(struct worker *w, unsigned count,
+							uint64_t now)
+{
+	struct rx_burst *rx = &w->rx;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += rx->pkt[i]->pkt_len;
+	counter_add(w, COUNTER_PKT_RX, count);
+	counter_add(w, COUNTER_BITS_RX, bytes * 8);
+	w->counters.drop[DROP_NONE] += count;
+	w->stateless->ops->listen(w->stateless, rx->pkt, count, worker_engine_now(w, now));
+	txq_recycle(&w->txq, rx->pkt, count);
+	return count;
+}
+
 unsigned worker_receive(struct worker *w, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
@@ -331,6 +348,8 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 	rx->count = count;
 	for (unsigned i = 0; i < w->txq.taps; i++)
 		tap_received(w->txq.tap[i], rx->pkt, count, now);
+	if (unlikely(w->listens))
+		return worker_listen(w, count, now);
 	refused = view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
 	for (unsigned i = 0; i < count; i++) {
 		bytes += rx->pkt[i]->pkt_len;

@@ -173,7 +173,7 @@ static int stats_open(struct worker *w, struct arena *arena)
 	for (unsigned i = 0; i < traffics; i++) {
 		const struct config_traffic *traffic = &w->config->traffic[i];
 
-		if (traffic->port != w->port_index)
+		if (!traffic_uses_port(traffic, w->port_index))
 			continue;
 		w->has_client |= traffic_is_client(traffic->kind);
 		w->sockets |= traffic_is_udp(traffic->kind);
@@ -200,6 +200,7 @@ struct worker *worker_open(const struct config *config, const struct port *port,
 	w->core = port->config->core[number];
 	w->orders = orders;
 	w->rule = &port->rule;
+	w->listens = config_port_listens(config, port_index);
 	w->port_id = port->id;
 	w->queue = (uint16_t)number;
 	w->handoff = port->steer.mode == STEER_SINGLE ? NULL : port->handoff[number];

@@ -178,6 +178,28 @@ play tags 0 us_le.pcap --set traffic.0.rewrite.vlan_push='[5, 6]' --set traffic.
 lengths tags 82 82 82
 [ "$(fields tags.pcapng -e ieee8021ad.id -e vlan.id -e eth.dst | sort -u)" = "5	6	02:00:00:00:00:77" ] || fail "tags"
 
+case_is "two ports: who is the client; strict order; what does not arrive is known by its content"
+# sent NAME: whose packets left, in order, each with its place in the conversation.
+sent() { fields "$1.pcapng" -e frame.interface_name -e tcp.srcport | awk '{printf "%s%s ", $1, $2}'; }
+order="a1000 b80 a1000 b80 a1000 b80 a1000 b80 "
+for split in '{}' '{"by": "syn"}' '{"by": "address", "servers": "10.0.0.2"}' '{"by": "port", "ports": 80}' \
+	"{\"by\": \"mac\", \"mac\": \"$(fields $cases/pingpong8.pcap -e eth.src | sed -n 2p)\"}"; do
+	play two 0 pingpong8.pcap --set traffic.0.server_port=b --set "traffic.0.split=$split"
+	[ "$(sent two)" = "$order" ] || fail "split $split: $(sent two)"
+	expect two '.traffic.r.compared | .sent == 8 and .received == 8 and .lost == 0 and .foreign == 0'
+done
+play strict 0 pingpong8.pcap --set traffic.0.server_port=b --set traffic.0.strict_order=true \
+	--set traffic.0.topspeed=true --set traffic.0.loop=3
+[ "$(sent strict)" = "$order$order$order" ] || fail "strict order: $(sent strict)"
+[ "$(fields strict.pcapng -e tcp.seq_raw -e tcp.len | head -8)" = \
+	"$(fields $cases/pingpong8.pcap -e tcp.seq_raw -e tcp.len)" ] || fail "another order than the file's"
+play lossy 1 pingpong8.pcap --set traffic.0.server_port=b --set traffic.0.loop=100 --set network.loss=0.1
+expect lossy '.traffic.r.compared | .lost > 20 and .lost < 200 and .received == .sent - .lost' \
+	".traffic.r.compared.lost == $(fields lossy.pcapng -Y 'frame.comment contains "lost"' -e frame.number | wc -l)"
+play double 0 pingpong8.pcap --set traffic.0.receive_port=b --set network.duplicate=1 \
+	--set traffic.0.rewrite.loop_step=1 --set traffic.0.loop=5
+expect double '.traffic.r.compared | .sent == 40 and .received == 80 and .duplicate == 40 and .lost == 0'
+
 case_is "arguments that are wrong"
 file=$cases/us_le.pcap
 onager_exits 2 replay --port net_null0

@@ -82,7 +82,7 @@ static bool play_setup(struct played *played, const struct replay_options *optio
 	c = player_counts(player);
 	played->counts = *c;
 	for (unsigned i = 0; i < setup->workers; i++)
-		tape_read(played, player_tape(player, i));
+		tape_read(played, player_tape(player, false, i));
 	assert_int_equal(c->records, c->filtered + c->packets + c->skipped[SKIPPED_LINK] +
 					     c->skipped[SKIPPED_EMPTY] +
 					     c->skipped[SKIPPED_OVERSIZE] +
@@ -341,7 +341,7 @@ static void test_nothing(void **state)
 		assert_non_null(strstr(played.error, error[i]));
 	}
 	options = options_of(file[3]);
-	assert_null(player_open(&options, &(struct player_setup){1500, 1, false}, &err));
+	assert_null(player_open(&options, &(struct player_setup){.mtu = 1500, .workers = 1}, &err));
 	assert_non_null(strstr(err.text, error[3]));
 	options = options_of("one_udp.pcap");
 	options.filter = "tcp";
@@ -384,7 +384,7 @@ static void test_workers(void **state)
 	player = player_open(&options, &two, &err);
 	assert_non_null(player);
 	for (unsigned i = 0; i < 2; i++)
-		used += player_tape(player, i)->first != NULL;
+		used += player_tape(player, false, i)->first != NULL;
 	assert_int_equal(used, 1);
 	player_close(player);
 }
@@ -411,9 +411,9 @@ static void test_streamed(void **state)
 	options.file = &path;
 	options.memory = 1 << 20;
 	options.loop = 2;
-	player = player_open(&options, &(struct player_setup){1500, 1, false}, &err);
+	player = player_open(&options, &(struct player_setup){.mtu = 1500, .workers = 1}, &err);
 	assert_non_null(player);
-	tape = player_tape(player, 0);
+	tape = player_tape(player, false, 0);
 	assert_true(tape->streamed);
 	assert_int_equal(player_counts(player)->packets, PACKETS);
 	assert_int_equal(player_start(player, &err), 0);
@@ -438,10 +438,10 @@ static void test_streamed(void **state)
 	assert_true(tape->ended);
 	player_close(player);
 	/* Left in the middle, with blocks everywhere. */
-	player = player_open(&options, &(struct player_setup){1500, 2, false}, &err);
+	player = player_open(&options, &(struct player_setup){.mtu = 1500, .workers = 2}, &err);
 	assert_non_null(player);
 	assert_int_equal(player_start(player, &err), 0);
-	while (!tape_take(&player_tape(player, 0)->full))
+	while (!tape_take(&player_tape(player, false, 0)->full))
 		;
 	player_close(player);
 }

@@ -54,7 +54,7 @@ static struct frame rewritten(const struct rewrite *r, unsigned n)
 {
 	struct frame f = frames[n];
 
-	rewrite_frame(r, f.data, &f.captured, &f.length);
+	rewrite_frame(r, false, f.data, &f.captured, &f.length);
 	return f;
 }
 
@@ -298,7 +298,7 @@ static void test_cut(void **state)
 			struct dissect d;
 
 			memcpy(data, frames[n].data, cut);
-			rewrite_frame(&mapped, data, &captured, &length);
+			rewrite_frame(&mapped, false, data, &captured, &length);
 			assert_int_equal(captured, cut);
 			dissect_frame(frames[n].data, cut, &d);
 			if (d.family == 4) {
