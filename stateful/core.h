@@ -35,6 +35,9 @@
 #define TCP_OPTION_SACK           5
 #define TCP_OPTION_STAMP          8
 
+#define STAMP_BYTES 12u /* of the time stamp option with two NOPs before it */
+#define MSS_MIN     64u /* less would make a packet of nearly every byte */
+
 #define TEMPLATE_MAX 64 /* two VLAN tags fit */
 
 enum timer_kind { TIMER_RTX, TIMER_APP, TIMER_SIDE };
@@ -418,6 +421,8 @@ void sender_acked(struct stateful *, struct conn *, struct segment *seg, uint32_
 /* FIN behind whatever is still to be sent. */
 void sender_close(struct stateful *, struct conn *, struct segment *seg);
 void sender_timer(struct stateful *, uint32_t side);
+/* Send what is under way again, in segments of the present size. */
+void sender_again(struct stateful *, struct conn *);
 /* Our SYN has been acknowledged. */
 void sender_opened(struct stateful *, struct conn *, struct segment *seg);
 /* Acknowledge what was received after a delay, unless something leaves before. */
@@ -504,6 +509,16 @@ void launch_idle(struct stateful *, struct conn *);
 
 /* input_synchronized.c: a segment of a connection past SYN-SENT. */
 void input_synchronized(struct stateful *, struct entry *, struct conn *, struct segment *seg);
+
+/* pmtu.c: as struct engine_ops has it. */
+bool stateful_unreachable(struct engine *, const struct rte_mbuf *, const struct view *,
+			  struct tx *, uint64_t now);
+/* A segment of this connection that began at seq was too long: from now on segments carry `mss`
+ * bytes at most, options included. False when that is not believed or changes nothing. */
+bool conn_path_mtu(struct stateful *, struct conn *, uint32_t seq, uint32_t mss);
+
+/* stateful.c: a call of the engine begins. */
+void clock_set(struct stateful *, struct tx *, uint64_t now);
 
 /* describe.c: as struct engine_ops has it. */
 void stateful_describe(const struct engine *, const struct rte_mbuf *, const struct view *,

@@ -38,6 +38,10 @@ static bool retransmit(struct stateful *s, struct conn *c)
 		s->counters->value[COUNTER_FIN_RT]++;
 		return output_bare(s, c, NULL, TCP_FIN | TCP_ACK, seq);
 	}
+	if (data > conn_mss(s, c)) { /* the path has become narrower */
+		sender_again(s, c);
+		return c->has_side;
+	}
 	if (e->client)
 		variant = c->closing ? VARIANT_CLOSE : VARIANT_KEEP;
 	m = entry_message(e, requests_content(e, c->requests), variant);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define ECN_CAPABLE   2  /* ECT(0) */
-#define STAMP_BYTES   12 /* of the option with two NOPs before it */
 #define NS_PER_STAMP  1000000u
 #define STAMP_INVALID (24ull * 86400 * 1000000000) /* RFC 7323 section 5.5 */
 

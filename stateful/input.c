@@ -102,15 +102,14 @@ static inline bool options_read(const struct segment *seg, struct options *optio
 	return true;
 }
 
-/* What the peer's SYN said. An MSS below 64 would make a packet of nearly every byte: raised to
- * that. */
+/* What the peer's SYN said. An MSS below MSS_MIN is raised to that. */
 static void conn_take_options(struct stateful *s, struct entry *e, struct conn *c,
 			      const struct segment *seg, const struct options *options)
 {
 	uint16_t own = e->mss;
 	uint16_t mss = options->mss < own ? options->mss : own;
 
-	c->mss = conn_mss_index(s, mss < 64 ? 64 : mss);
+	c->mss = conn_mss_index(s, mss < MSS_MIN ? MSS_MIN : mss);
 	c->scale = e->scale_offered ? options->scale : CONN_NO_SCALE;
 	c->sack = e->sack && options->sack;
 	c->rcv_nxt = seg->seq + 1;

@@ -470,6 +470,23 @@ static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
 	}
 }
 
+/* Without a side record the timer's time comes for it. */
+void sender_again(struct stateful *s, struct conn *c)
+{
+	struct side *side;
+
+	if (!c->has_side && !sender_borrow(s, c, NULL))
+		return;
+	side = table_side(&s->table, c);
+	side->recovering = 0;
+	side->dup_acks = 0;
+	side->recover = side->snd_max;
+	side->sack_count = 0;
+	c->snd_nxt = side->snd_una;
+	timer_set(s, side);
+	sender_push(s, c, NULL);
+}
+
 void sender_timer(struct stateful *s, uint32_t number)
 {
 	struct side *side = &s->table.side[number];

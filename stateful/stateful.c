@@ -433,7 +433,7 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	return entries_init(s, setup, arena);
 }
 
-static void clock_set(struct stateful *s, struct tx *tx, uint64_t now)
+void clock_set(struct stateful *s, struct tx *tx, uint64_t now)
 {
 	s->tx = tx;
 	s->now = now;
@@ -505,6 +505,7 @@ static void stateful_usage(const struct engine *engine, uint64_t *bytes, uint64_
 static const struct engine_ops stateful_ops = {
 	.start = stateful_start,
 	.input = stateful_input,
+	.unreachable = stateful_unreachable,
 	.poll = stateful_poll,
 	.drain = stateful_drain,
 	.idle = stateful_idle,

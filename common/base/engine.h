@@ -111,6 +111,10 @@ struct engine_ops {
 	/* Look at received packets as they are, unparsed: where all of them are a replay's. NULL:
 	 * such an engine has none. */
 	void (*listen)(struct engine *, struct rte_mbuf *const *, unsigned count, uint64_t now);
+	/* A router's word about a packet that it did not forward; false when it is not about one
+	 * of this engine's. NULL: the engine does not care. */
+	bool (*unreachable)(struct engine *, const struct rte_mbuf *, const struct view *,
+			    struct tx *, uint64_t now);
 	/* Timers and launches; returns when it wants to be called next at the latest. */
 	uint64_t (*poll)(struct engine *, struct tx *, uint64_t now);
 	/* Open nothing new, bring what is open to its end: by FIN, from `deadline` on by RST. */

@@ -95,11 +95,23 @@ static void udp_feed(struct sim_end *end, struct packet_box *box, struct rx_burs
 	feed(end, box, end->stateless, &passed, COUNTER_UDP_RX, now);
 }
 
-/* Nobody here speaks ARP or ICMP: addresses are known, and nothing is asked. */
-static void refuse(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, unsigned i)
+static bool is_heeded(struct sim_end *end, const struct rx_burst *rx, unsigned i, uint64_t now)
 {
-	if (rx->reason[i] == DROP_NONE)
-		rx->reason[i] = rx->view[i].kind == VIEW_UDP ? DROP_UDP_NO_PORT : DROP_IP_PROTO;
+	const struct engine_ops *ops = end->engine->ops;
+
+	return rx->view[i].kind == VIEW_ICMP && ops->unreachable &&
+	       ops->unreachable(end->engine, rx->pkt[i], &rx->view[i], &end->tx.tx, now);
+}
+
+/* Nobody here speaks ARP, nor of ICMP more than what a router says of a packet: addresses are
+ * known, and nothing is asked. */
+static void refuse(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, unsigned i,
+		   uint64_t now)
+{
+	if (rx->reason[i] == DROP_NONE && !is_heeded(end, rx, i, now))
+		rx->reason[i] = rx->view[i].kind == VIEW_UDP    ? DROP_UDP_NO_PORT
+				: rx->view[i].kind == VIEW_ICMP ? DROP_ICMP_IGNORED
+								: DROP_IP_PROTO;
 	count_reason(end->counters, rx->reason[i]);
 	packet_box_free(box, rx->pkt[i]);
 }
@@ -132,7 +144,7 @@ void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx,
 		end->counters->value[COUNTER_PKT_RX]++;
 		end->counters->value[COUNTER_BITS_RX] += rx->pkt[i]->pkt_len * 8u;
 		if (!engine) {
-			refuse(end, box, rx, i);
+			refuse(end, box, rx, i, now);
 			continue;
 		}
 		to->pkt[to->count] = rx->pkt[i];

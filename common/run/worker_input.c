@@ -153,8 +153,35 @@ static void news_share(struct worker *w, const struct rte_mbuf *m, const struct 
 	}
 }
 
-/* Deal with packet i, which is not TCP or was refused by the parser. A copy of news that another
- * worker handed over is not counted: the packet itself was, where it came in. */
+/* Destination unreachable, or for IPv6 packet too big. */
+static bool is_routers_word(const struct rte_mbuf *m, const struct view *view)
+{
+	return view->kind == VIEW_ICMP && *rte_pktmbuf_mtod_offset(m, const uint8_t *, view->l4) ==
+						  (view->family == 6 ? 2 : 3);
+}
+
+/* What a router says of a packet is for the worker that sent it: all get it. */
+static void routers_word(struct worker *w, unsigned i, bool handed, uint64_t now)
+{
+	const struct engine_ops *ops = w->engine->ops;
+	const struct view *view = &w->rx.view[i];
+	bool heeded = w->started && ops->unreachable &&
+		      ops->unreachable(w->engine, w->rx.pkt[i], view, &w->txq.tx,
+				       worker_engine_now(w, now));
+
+	if (handed)
+		return;
+	if (!heeded && w->handoff)
+		news_share(w, w->rx.pkt[i], view);
+	if (!heeded)
+		w->rx.reason[i] = DROP_ICMP_IGNORED;
+	counter_add(w, COUNTER_ICMP_RX, 1);
+	reason_count(w, &w->rx, i, NULL, now);
+}
+
+/* Deal with packet i, which is not TCP or was refused by the parser. A copy that another worker
+ * handed over, of news or of a router's word, is not counted: the packet itself was, where it came
+ * in. */
 static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
@@ -165,6 +192,10 @@ static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 
 		if (handed && news) {
 			neighbor_learn(&w->neighbor, rx->pkt[i], view, now);
+			return;
+		}
+		if (is_routers_word(rx->pkt[i], view)) {
+			routers_word(w, i, handed, now);
 			return;
 		}
 		if (w->handoff && news)

@@ -136,6 +136,26 @@ void drill_send_segment(struct drill *d, const struct segment *segment)
 	inject(d, m);
 }
 
+void drill_too_big(struct drill *d, uint32_t seq, uint32_t mtu)
+{
+	struct drill_flow *flow = &d->flow[d->current];
+	struct segment quoted = {.ip6 = lab_ip6(),
+				 .src = flow->near_ip,
+				 .dst = flow->far_ip,
+				 .src_port = flow->near_port,
+				 .dst_port = flow->far_port,
+				 .seq = flow->near_isn + seq,
+				 .flags = 0x10,
+				 .payload_len = 1460};
+	struct rte_mbuf *m = packet_box_new(&d->box);
+	unsigned to = d->side == DRILL_CLIENT ? LAB_CLIENT_PORT : LAB_SERVER_PORT;
+
+	assert_non_null(m);
+	/* as in lab.h: segments are as long as with IPv4 */
+	segment_write_too_big(&quoted, mtu + (lab_ip6() ? 20 : 0), m, lab_mac[!to], lab_mac[to]);
+	inject(d, m);
+}
+
 void drill_send(struct drill *d, const char *payload, const char *format, ...)
 {
 	struct drill_flow *flow = &d->flow[d->current];

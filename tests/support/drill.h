@@ -78,6 +78,8 @@ void drill_renumber(struct drill *, uint32_t isn);
 void drill_send(struct drill *, const char *payload, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void drill_send_segment(struct drill *, const struct segment *); /* absolute numbers */
+/* A router says that the segment of ours at `seq`, relative, was longer than `mtu`. */
+void drill_too_big(struct drill *, uint32_t seq, uint32_t mtu);
 void drill_expect(struct drill *, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void drill_expect_in(struct drill *, uint64_t ns, const char *file, int line, const char *format,

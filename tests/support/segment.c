@@ -287,10 +287,18 @@ static void write_ip(const struct segment *s, uint8_t *ip, uint32_t tcp_len)
 	put16(ip + 10, internet_sum(0, ip, 20));
 }
 
+/* What the pseudo header adds, not folded. */
+static uint32_t pseudo_sum(const struct segment *s, uint8_t protocol, uint32_t length)
+{
+	uint32_t prefixes = s->ip6 ? 2 * (0x2001 + 0xdb8) : 0;
+
+	return prefixes + (s->src >> 16) + (s->src & 0xffff) + (s->dst >> 16) + (s->dst & 0xffff) +
+	       protocol + length;
+}
+
 static void write_tcp(const struct segment *s, uint8_t *tcp, uint32_t options_len)
 {
 	uint32_t length = 20 + options_len + s->payload_len;
-	uint32_t prefixes = s->ip6 ? 2 * (0x2001 + 0xdb8) : 0;
 
 	memset(tcp, 0, 20 + options_len);
 	put16(tcp, s->src_port);
@@ -303,9 +311,7 @@ static void write_tcp(const struct segment *s, uint8_t *tcp, uint32_t options_le
 	memcpy(tcp + 20, s->options, s->options_len);
 	for (uint32_t i = 0; i < s->payload_len; i++)
 		tcp[20 + options_len + i] = s->payload ? s->payload[i] : (uint8_t)('a' + i % 26);
-	put16(tcp + 16, internet_sum((s->src >> 16) + (s->src & 0xffff) + (s->dst >> 16) +
-					     (s->dst & 0xffff) + prefixes + 6 + length,
-				     tcp, length));
+	put16(tcp + 16, internet_sum(pseudo_sum(s, 6, length), tcp, length));
 }
 
 void segment_write(const struct segment *s, struct rte_mbuf *m, const uint8_t *src_mac,
@@ -328,6 +334,40 @@ void segment_write(const struct segment *s, struct rte_mbuf *m, const uint8_t *s
 	if (length < 60)
 		memset(frame + length, 0, 60 - length);
 	m->data_len = (uint16_t)(length < 60 ? 60 : length);
+	m->pkt_len = m->data_len;
+}
+
+void segment_write_too_big(const struct segment *s, uint32_t mtu, struct rte_mbuf *m,
+			   const uint8_t *src_mac, const uint8_t *dst_mac)
+{
+	struct segment outer = {.ip6 = s->ip6, .src = 0x0a4d4d4d, .dst = s->src};
+	uint8_t *frame = (uint8_t *)m->buf_addr + m->data_off;
+	uint32_t header = s->ip6 ? 40 : 20, length = 8 + header + 8;
+	uint8_t *ip = frame + 14, *icmp = ip + header, *quoted = icmp + 8;
+
+	memcpy(frame, dst_mac, 6);
+	memcpy(frame + 6, src_mac, 6);
+	put16(frame + 12, s->ip6 ? 0x86dd : 0x0800);
+	memset(icmp, 0, 8);
+	put16(icmp + 6, mtu);
+	if (s->ip6) {
+		write_ip6(&outer, ip, length);
+		ip[6] = 58;
+		icmp[0] = 2;
+		write_ip6(s, quoted, 20 + s->payload_len);
+	} else {
+		write_ip(&outer, ip, length);
+		ip[9] = 1;
+		put16(ip + 10, 0);
+		put16(ip + 10, internet_sum(0, ip, 20));
+		put16(icmp, 0x0304);
+		write_ip(s, quoted, 20 + s->payload_len);
+	}
+	put16(quoted + header, s->src_port);
+	put16(quoted + header + 2, s->dst_port);
+	put32(quoted + header + 4, s->seq);
+	put16(icmp + 2, internet_sum(s->ip6 ? pseudo_sum(&outer, 58, length) : 0, icmp, length));
+	m->data_len = (uint16_t)(14 + header + length);
 	m->pkt_len = m->data_len;
 }
 

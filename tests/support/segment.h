@@ -48,6 +48,11 @@ void segment_read(struct segment *, const struct rte_mbuf *, const struct view *
 void segment_write(const struct segment *, struct rte_mbuf *, const uint8_t *src_mac,
 		   const uint8_t *dst_mac);
 
+/* Write the ICMP message of a router, 10.77.77.77, that has not forwarded this segment, as it is
+ * longer than `mtu`: the first 28 bytes are quoted. */
+void segment_write_too_big(const struct segment *, uint32_t mtu, struct rte_mbuf *,
+			   const uint8_t *src_mac, const uint8_t *dst_mac);
+
 /* The value of an option (its first two bytes for mss, one for wscale), -1 when it is absent. */
 int segment_option(const struct segment *, uint8_t kind);
 
