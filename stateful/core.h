@@ -111,8 +111,10 @@ struct stateful {
 	uint64_t now;
 	uint32_t time; /* now as conn.time */
 	uint8_t l2_len;
-	bool ip6;          /* the port speaks IPv6 */
-	u128 local6_first; /* the first range of own IPv6 addresses, numbers 0 and on */
+	bool ip6; /* the port speaks IPv6 */
+	/* the first range of own IPv6 addresses, numbers 0 and on, as far as they have the same
+	 * upper half */
+	uint64_t local6_upper, local6_lower;
 	uint32_t local6_count;
 	bool offload;               /* checksums are left to the port */
 	bool clocked;               /* the wheel has been given its first time */
@@ -181,17 +183,31 @@ static inline u128 ip6_swap(u128 ip)
 	return __builtin_bswap128(ip);
 }
 
+/* The upper half of an address as it lies in a header, and the number of its lower half. */
+static inline uint64_t ip6_upper(u128 ip)
+{
+	return (uint64_t)ip;
+}
+
+static inline uint64_t ip6_lower(u128 ip)
+{
+	return __builtin_bswap64((uint64_t)(ip >> 64));
+}
+
 static inline uint32_t ip6_number(const struct stateful *s, u128 local)
 {
-	u128 place = ip6_swap(local) - s->local6_first;
+	uint64_t place = ip6_lower(local) - s->local6_lower;
 
-	return likely(place < s->local6_count) ? (uint32_t)place : ip6_number_search(s, local);
+	return likely(ip6_upper(local) == s->local6_upper && place < s->local6_count)
+		       ? (uint32_t)place
+		       : ip6_number_search(s, local);
 }
 
 static inline u128 ip6_address(const struct stateful *s, uint32_t number)
 {
-	return likely(number < s->local6_count) ? ip6_swap(s->local6_first + number)
-						: ip6_address_search(s, number);
+	if (unlikely(number >= s->local6_count))
+		return ip6_address_search(s, number);
+	return (u128)__builtin_bswap64(s->local6_lower + number) << 64 | s->local6_upper;
 }
 
 static inline const struct message *entry_message(const struct entry *e, uint32_t content,

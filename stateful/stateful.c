@@ -262,8 +262,10 @@ static void entry_local(struct stateful *s, struct entry *e)
 		if (before->family == 6)
 			e->local6_number += (uint32_t)traffic_own(before->config, 6)->count;
 	if (!s->local6_count) {
-		s->local6_first = range->first;
-		s->local6_count = (uint32_t)range->count;
+		s->local6_upper = ip6_upper(ip6_swap(range->first));
+		s->local6_lower = (uint64_t)range->first;
+		s->local6_count =
+			(uint32_t)RTE_MIN(range->count, -(u128)s->local6_lower & UINT64_MAX);
 	}
 }
 

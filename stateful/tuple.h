@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../common/base/pool.h"
+#include "../common/base/simd.h"
 #include "../common/config/config.h"
 
 /* From our side, network order, as it lies in a received packet: two loads read it, two compare. Of
@@ -26,10 +27,7 @@ struct ip6_pair {
 
 static inline uint32_t ip6_digest(u128 peer)
 {
-	uint64_t h = ((uint64_t)peer ^ (uint64_t)(peer >> 64) * 0xd6e8feb86659fd93u) *
-		     0x9e3779b97f4a7c15u;
-
-	return (uint32_t)(h >> 32) | 0xe0;
+	return simd_hash128((uint64_t)peer, (uint64_t)(peer >> 64)) | 0xe0;
 }
 
 static inline uint64_t tuple_addresses(const struct tuple *t)

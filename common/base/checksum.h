@@ -37,13 +37,13 @@ static inline uint64_t checksum_pseudo4(uint32_t src_be, uint32_t dst_be, uint8_
  * bytes. Leaves room for 2^28 words more. */
 static inline uint64_t checksum_pseudo6(const void *addresses, uint8_t protocol, uint16_t length)
 {
-	uint64_t sum = (uint64_t)__builtin_bswap16(protocol) + __builtin_bswap16(length);
-	uint32_t word[8];
+	unsigned __int128 sum;
+	uint64_t word[4];
 
 	memcpy(word, addresses, sizeof(word));
-	for (unsigned i = 0; i < 8; i++)
-		sum += word[i];
-	return sum;
+	sum = (unsigned __int128)word[0] + word[1] + word[2] + word[3];
+	return (uint32_t)sum + ((uint64_t)sum >> 32) + (uint64_t)(sum >> 64) +
+	       __builtin_bswap16(protocol) + __builtin_bswap16(length);
 }
 
 #endif

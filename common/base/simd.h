@@ -94,7 +94,20 @@ static inline uint32_t simd_hash(uint64_t a, uint32_t b)
 	return (uint32_t)(crc * 0x9e3779b97f4a7c15u >> 32);
 }
 
+/* The same of 128 bits: addresses that follow each other are never mixed into one. */
+static inline uint32_t simd_hash128(uint64_t a, uint64_t b)
+{
+	return (uint32_t)_mm_crc32_u64(_mm_crc32_u64(0, a), b);
+}
+
 #else
+
+static inline uint32_t simd_hash128(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(h >> 32);
+}
 
 static inline uint32_t simd_hash(uint64_t a, uint32_t b)
 {

@@ -549,7 +549,7 @@ always_inline bool shape_fits6(struct packet *p, const struct shape *shape, unsi
 	return likely(p->l4_len >= TCP_BYTES && p->l4 + p->l4_len <= p->room);
 }
 
-/* Are both checksums of a short packet right, by our own sums? The addresses of the pseudo header
+/* Are the checksums of a short packet right, by our own sums? The addresses of the pseudo header
  * lie right before the TCP header and are summed with it. False where that does not serve. */
 always_inline bool short_sums_right(const struct packet *p)
 {
@@ -559,29 +559,39 @@ always_inline bool short_sums_right(const struct packet *p)
 
 	if (unlikely(p->l4_len > SHORT_BYTES || m->data_off + p->l4 + ROOM_BYTES > m->buf_len))
 		return false;
-	simd_sums(ip, IP_BYTES, ip + 12, p->l4_len + 8, &ip_sum, &l4_sum);
+	if (p->family == 6)
+		simd_sums(ip, 0, ip + 8, p->l4_len + 32, &ip_sum, &l4_sum);
+	else
+		simd_sums(ip, IP_BYTES, ip + 12, p->l4_len + 8, &ip_sum, &l4_sum);
 	l4_sum += __builtin_bswap16(PROTOCOL_TCP) + __builtin_bswap16((uint16_t)p->l4_len);
-	return (ip_sum & 0xffff) + (ip_sum >> 16) == 0xffff &&
+	return (p->family == 6 || (ip_sum & 0xffff) + (ip_sum >> 16) == 0xffff) &&
 	       (l4_sum & 0xffff) + (l4_sum >> 16) == 0xffff;
 }
 
-/* What is not as it nearly always is goes through the layers, which tell what it is. shape: of
- * IPv4, and of IPv6 where the rule has that. */
+/* The rest of a packet of a common shape. What is not as it nearly always is goes through the
+ * layers, which tell what it is. */
+always_inline enum drop shaped_tcp(const struct packet *p, struct view *view)
+{
+	uint32_t header = (uint32_t)(p->data[p->l4 + 12] >> 4) * 4;
+
+	if (unlikely(p->m->ol_flags & CKSUM_VERDICTS || !p->rule->verify || header < TCP_BYTES ||
+		     header > p->l4_len || !short_sums_right(p)))
+		return view_parse(p->m, p->rule, view);
+	view_fill(view, p, VIEW_TCP, header, p->l4_len - header);
+	return DROP_NONE;
+}
+
+/* shape: of IPv4, and of IPv6 where the rule has that. */
 always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view_rule *rule,
 				     const struct shape shape[2], unsigned vlans, struct view *view)
 {
 	struct packet p = packet_make(m, rule, vlans);
-	uint32_t header;
 
-	if (unlikely(!shape_fits(&p, &shape[0], vlans)))
-		return rule->ip6 && shape_fits6(&p, &shape[1], vlans) ? tcp_parse(&p, view)
-								      : view_parse(m, rule, view);
-	header = (uint32_t)(p.data[p.l4 + 12] >> 4) * 4;
-	if (unlikely(m->ol_flags & CKSUM_VERDICTS || !rule->verify || header < TCP_BYTES ||
-		     header > p.l4_len || !short_sums_right(&p)))
-		return view_parse(m, rule, view);
-	view_fill(view, &p, VIEW_TCP, header, p.l4_len - header);
-	return DROP_NONE;
+	if (likely(shape_fits(&p, &shape[0], vlans)))
+		return shaped_tcp(&p, view);
+	if (rule->ip6 && shape_fits6(&p, &shape[1], vlans))
+		return shaped_tcp(&p, view);
+	return view_parse(m, rule, view);
 }
 
 /* The two cache lines that hold the headers and a short payload; measured, the second is worth 20
