@@ -28,11 +28,63 @@ static void go_idle(struct stateful *s, struct conn *c)
 		conn_arm_app(s, c, e->think);
 }
 
+static enum close deal_next(struct deal *deal)
+{
+	unsigned best = 0;
+	int64_t total = 0;
+
+	for (unsigned i = 0; i < CLOSE_WAYS; i++) {
+		total += deal->weight[i];
+		deal->due[i] += deal->weight[i];
+		if (deal->due[i] > deal->due[best])
+			best = i;
+	}
+	deal->due[best] -= total;
+	return (enum close)best;
+}
+
+/* Is the last request to ask the server to close? */
+static bool asks_to_close(struct stateful *s, struct entry *e)
+{
+	if (!e->close.is_set || s->draining)
+		return true;
+	return e->asks.is_set && deal_next(&e->asks) == CLOSE_FIN;
+}
+
+/* The connection has had its last response. */
+static void client_over(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	struct entry *e = conn_entry(s, c);
+	enum close way = CLOSE_FIN;
+
+	if (e->close.is_set && !s->draining && !c->note && !c->closing)
+		way = deal_next(&e->close);
+	if (way == CLOSE_FIN) {
+		conn_close(s, c, seg); /* which counts it */
+		return;
+	}
+	e->stats->level.closed[way]++;
+	if (way == CLOSE_RST) {
+		conn_abort(s, c, -1);
+	} else {
+		conn_retire(s, c);
+		c->note = CONN_LEFT;
+		c->time = (uint32_t)(s->now >> e->idle_shift);
+		conn_arm_app(s, c, e->config->close.timeout);
+	}
+}
+
+void client_left_over(struct stateful *s, struct conn *c)
+{
+	conn_abort(s, c, -1);
+}
+
 bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
 	bool last = s->draining || (requests_left(e, *conn_requests(s, c)) == 1 && !e->churn);
 
+	last = last && asks_to_close(s, e);
 	c->closing = last;
 	if (!conn_send(s, c, seg, 0, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
 		c->closing = 0;
@@ -91,7 +143,9 @@ static void client_next(struct stateful *s, struct conn *c, struct segment *seg,
 
 	if (seg->flags & TCP_FIN)
 		return; /* client_fin() closes */
-	if (!stays)
+	if (!stays && keep_alive)
+		client_over(s, c, seg);
+	else if (!stays)
 		conn_close(s, c, seg);
 	else if (e->think || e->paced || !more)
 		go_idle(s, c);

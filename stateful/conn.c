@@ -74,6 +74,13 @@ static bool state_is_active(enum tcp_state state)
 	       state == UDP_OPEN;
 }
 
+void conn_retire(struct stateful *s, struct conn *c)
+{
+	struct entry *e = conn_entry(s, c);
+
+	e->active -= !(e->client && c->note == CONN_LEFT);
+}
+
 void conn_end(struct stateful *s, struct conn *c, int failed)
 {
 	struct entry *e = conn_entry(s, c);
@@ -83,7 +90,7 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 		e->waiting--;
 		e->stats->level.request.failed[failed < 0 ? FAILED_PROTOCOL : failed]++;
 	}
-	if (failed < 0 && e->client && c->note && c->note != CONN_CHURNED)
+	if (failed < 0 && e->client && c->note && c->note < CONN_LEFT)
 		failed = c->note - 1;
 	if (failed < 0) {
 		tally->succeeded++;
@@ -92,7 +99,7 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 		s->counters->value[COUNTER_SK_ERR]++;
 	}
 	if (state_is_active(c->state))
-		e->active--;
+		conn_retire(s, c);
 	if (c->state == SYN_SENT || c->state == SYN_RECEIVED)
 		e->connecting--;
 	if (c->has_side)
@@ -151,7 +158,9 @@ static enum tcp_state fin_sent(enum tcp_state state)
 void conn_fin_sent(struct stateful *s, struct conn *c)
 {
 	if (state_is_active(c->state))
-		conn_entry(s, c)->active--;
+		conn_retire(s, c);
+	if (conn_entry(s, c)->client && c->note != CONN_LEFT)
+		conn_entry(s, c)->stats->level.closed[CLOSE_FIN]++;
 	c->state = fin_sent(c->state);
 	c->fin = 1;
 }
@@ -193,12 +202,19 @@ static void content_set(struct stateful *s, struct conn *c, uint32_t content)
 }
 
 static bool send_by_sender(struct stateful *s, struct conn *c, struct segment *seg,
-			   uint32_t content, const struct message *m)
+			   uint32_t content, const struct message *m, uint64_t delay)
 {
-	if (!sender_send(s, c, seg, m))
+	if (!sender_send(s, c, seg, m, delay))
 		return false;
 	content_set(s, c, content);
 	return true;
+}
+
+bool conn_send_later(struct stateful *s, struct conn *c, struct segment *seg, uint32_t content,
+		     enum variant variant, uint64_t delay)
+{
+	return send_by_sender(s, c, seg, content, entry_message(conn_entry(s, c), content, variant),
+			      delay);
 }
 
 bool conn_send(struct stateful *s, struct conn *c, struct segment *seg, uint32_t content,
@@ -210,7 +226,7 @@ bool conn_send(struct stateful *s, struct conn *c, struct segment *seg, uint32_t
 
 	if (c->has_side || c->flight || !m->whole || m->length > conn_mss(s, c) ||
 	    (seg && m->length > seg->wnd))
-		return send_by_sender(s, c, seg, content, m);
+		return send_by_sender(s, c, seg, content, m, 0);
 	if (!output_whole(s, c, seg, TCP_ACK | TCP_PSH | (fin ? TCP_FIN : 0), m))
 		return false;
 	if (!e->client)

@@ -36,6 +36,7 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see in
 #define CONN_MSS_MAX     16                      /* distinct peer MSS values kept apart: 4 bits */
 #define CONN_NO_SCALE    15                      /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
+#define CONN_LEFT        6  /* note of a client: left open, and not counted as active */
 #define CONN_CHURNED     7  /* note of a client: to be closed after the response awaited */
 #define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
 #define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
@@ -121,6 +122,7 @@ struct side {
 	uint32_t srtt_us, rttvar_us, rto_us;
 	uint64_t rtt_time;     /* when it was sent; 0: no sample is being taken */
 	uint64_t deadline;     /* of the retransmission or zero-window timer; 0: off */
+	uint64_t hold_until;   /* server: nothing new is sent before; 0: no delay */
 	uint64_t ack_deadline; /* of a delayed acknowledgment; 0: none */
 	uint32_t ecn_recover;  /* marks of what was sent before this are answered already */
 	uint32_t stamp_recent; /* TS.Recent: the peer's time stamp to echo */

@@ -43,6 +43,12 @@
 enum timer_kind { TIMER_RTX, TIMER_APP, TIMER_SIDE };
 #define TIMER_KIND_BITS 2
 
+/* Ways by weights, dealt evenly: of n draws in a row each has its share, to within one. */
+struct deal {
+	bool is_set;
+	int64_t weight[CLOSE_WAYS], due[CLOSE_WAYS];
+};
+
 /* One traffic entry of this worker. */
 struct entry {
 	/* headers of every segment: Ethernet, IPv4, TCP, with the constant fields filled in; or
@@ -78,7 +84,10 @@ struct entry {
 	struct tuple_walk tuples;
 	struct pace cps, rps;
 	bool churn; /* cps and concurrency together: a launch closes the oldest idle connection */
-	bool paced; /* requests wait for rps or bps */
+	/* Ways to end a connection: whether the last request asks the server to close, and what
+	 * is done with a connection whose last request did not. */
+	struct deal asks, close;
+	bool paced;               /* requests wait for rps or bps */
 	uint64_t concurrency;     /* this worker's share; UINT64_MAX: no limit */
 	uint64_t active;          /* open and not being closed */
 	uint64_t connecting;      /* of these, in the handshake */
@@ -134,6 +143,7 @@ struct stateful {
 	uint32_t kept;             /* packets held for reassembly, of all connections */
 	uint64_t challenge_period; /* of the last bare ACK that was answered by an ACK */
 	uint32_t challenges;       /* such answers in that period */
+	struct rng rng;            /* of what is left to chance while running */
 	uint64_t secret;           /* of initial sequence numbers */
 	uint64_t ramp, duration;
 	uint64_t start, end; /* of the load: nothing is launched from `end` on */
@@ -398,6 +408,8 @@ void conn_established(struct stateful *, struct conn *);
 /* It is over: tallied as failed by `c->note` (client) or `failed` (-1: succeeded), and its record
  * is free. */
 void conn_end(struct stateful *, struct conn *, int failed);
+/* It does not count as open any more: it is being closed, or left open for good. */
+void conn_retire(struct stateful *, struct conn *);
 /* Where conn.requests is kept now. */
 uint16_t *conn_requests(struct stateful *, struct conn *);
 /* Nothing came back in time. */
@@ -414,6 +426,9 @@ void conn_arm_app(struct stateful *, struct conn *, uint64_t delay);
  * sender.c. False: not possible now, nothing changed. */
 bool conn_send(struct stateful *, struct conn *, struct segment *seg, uint32_t content,
 	       enum variant);
+/* The same `delay` later. */
+bool conn_send_later(struct stateful *, struct conn *, struct segment *seg, uint32_t content,
+		     enum variant, uint64_t delay);
 /* One request less is left, if they are counted. */
 void conn_requests_down(struct stateful *, struct conn *);
 uint8_t conn_mss_index(struct stateful *, uint16_t mss);
@@ -432,7 +447,8 @@ void conn_challenge(struct stateful *, struct conn *, struct segment *seg, enum 
  * sender_borrow() describes what is outstanding in the new side record; false when the pool is
  * empty. */
 bool sender_borrow(struct stateful *, struct conn *, const struct segment *seg);
-bool sender_send(struct stateful *, struct conn *, struct segment *seg, const struct message *);
+bool sender_send(struct stateful *, struct conn *, struct segment *seg, const struct message *,
+		 uint64_t delay);
 void sender_acked(struct stateful *, struct conn *, struct segment *seg, uint32_t acked);
 /* FIN behind whatever is still to be sent. */
 void sender_close(struct stateful *, struct conn *, struct segment *seg);
@@ -514,6 +530,8 @@ void server_fin(struct stateful *, struct conn *, struct segment *seg);
 /* The handshake is complete: the first request, or idle. */
 void client_ready(struct stateful *, struct conn *, struct segment *seg);
 bool client_request(struct stateful *, struct conn *, struct segment *seg);
+/* A connection left open has been idle for its time. */
+void client_left_over(struct stateful *, struct conn *);
 /* Think time is over: the next request, or the end. */
 void client_think_over(struct stateful *, struct conn *);
 

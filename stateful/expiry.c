@@ -113,13 +113,16 @@ static void app_expired(struct stateful *s, struct conn *c)
 {
 	struct entry *e = conn_entry(s, c);
 	uint64_t since = (uint64_t)((uint32_t)(s->now >> e->idle_shift) - c->time) << e->idle_shift;
-	uint64_t limit = e->client ? e->think : e->idle_timeout;
+	bool left = e->client && c->note == CONN_LEFT;
+	uint64_t limit = left ? e->config->close.timeout : e->client ? e->think : e->idle_timeout;
 
 	c->app = 0;
 	if (!conn_is_idle(s, c) || (!e->client && c->rtx))
 		return;
 	if (since + (1ull << e->idle_shift) < limit)
 		conn_arm_app(s, c, limit - since);
+	else if (left)
+		client_left_over(s, c);
 	else if (e->client)
 		client_think_over(s, c);
 	else

@@ -196,7 +196,7 @@ static void input_fin(struct stateful *s, struct entry *e, struct conn *c, struc
 	switch (c->state) {
 	case ESTABLISHED:
 		c->state = CLOSE_WAIT;
-		e->active--;
+		conn_retire(s, c);
 		if (e->client)
 			client_fin(s, c, seg);
 		else

@@ -141,7 +141,8 @@ static bool churn_one(struct stateful *s, struct entry *e)
 		if (e->churn_at >= s->table.used)
 			e->churn_at = 0;
 		c = &s->table.conn[e->churn_at++];
-		if ((c->state != ESTABLISHED && c->state != UDP_OPEN) || c->entry != e->number)
+		if ((c->state != ESTABLISHED && c->state != UDP_OPEN) || c->entry != e->number ||
+		    c->note == CONN_LEFT)
 			continue;
 		if (e->udp && !c->wait) {
 			udp_close(s, c, true);

@@ -158,8 +158,10 @@ static void responses_make(struct maker *m)
 		const struct config_message *from = route_of(m->traffic, i);
 
 		if (m->set)
-			m->set->ring[i] = (struct ring){
-				.first = number, .count = from->variants, .chunked = from->chunked};
+			m->set->ring[i] = (struct ring){.first = number,
+							.count = from->variants,
+							.chunked = from->chunked,
+							.delay = from->delay};
 		mix_deal(&from->statuses, from->variants, &m->rng, value[0]);
 		mix_deal(&from->contents, from->variants, &m->rng, value[1]);
 		mix_deal(&from->sizes, from->variants, &m->rng, value[2]);

@@ -46,6 +46,7 @@ struct content {
 struct ring {
 	uint32_t first, count, next;
 	bool chunked;
+	struct config_span delay;
 };
 
 struct message_set {

@@ -40,6 +40,8 @@ static void side_arm(struct stateful *s, struct side *side)
 		at = RTE_MIN(at, side->deadline);
 	if (side->ack_deadline)
 		at = RTE_MIN(at, side->ack_deadline);
+	if (side->hold_until)
+		at = RTE_MIN(at, side->hold_until);
 	side->timed = 1;
 	timer_add(&s->timer, side_number(s, side) << TIMER_KIND_BITS | TIMER_SIDE, at);
 }
@@ -202,6 +204,8 @@ static void sender_push(struct stateful *s, struct conn *c, struct segment *seg)
 	uint32_t mss = conn_mss(s, c);
 	uint32_t end = side->start_seq + side->length;
 
+	if (side->hold_until)
+		return;
 	for (;;) {
 		uint32_t seq, allowed = send_next(c, side, mss, &seq), sent;
 
@@ -260,7 +264,8 @@ static bool side_append(struct side *side, const struct message *m, uint32_t ind
 	return true;
 }
 
-bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, const struct message *m)
+bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, const struct message *m,
+		 uint64_t delay)
 {
 	struct entry *e = conn_entry(s, c);
 	struct side *side;
@@ -273,6 +278,10 @@ bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, const 
 	side->fin_wanted = !e->client && c->closing;
 	c->time = side->started = s->time;
 	c->retries = 0;
+	if (delay && !side->hold_until) { /* what comes meanwhile leaves with it */
+		side->hold_until = s->now + delay;
+		side_arm(s, side);
+	}
 	sender_push(s, c, seg);
 	return true;
 }
@@ -499,9 +508,13 @@ void sender_timer(struct stateful *s, uint32_t number)
 		if (side->unacked)
 			sender_ready(s, side_conn(s, side));
 	}
+	if (side->hold_until && s->now >= side->hold_until) {
+		side->hold_until = 0;
+		sender_ready(s, side_conn(s, side));
+	}
 	if (side->deadline && s->now >= side->deadline)
 		timer_fire(s, side_conn(s, side), side);
-	else if (side->deadline || side->ack_deadline)
+	else if (side->deadline || side->ack_deadline || side->hold_until)
 		side_arm(s, side);
 }
 

@@ -19,6 +19,11 @@ static enum variant response_variant(const struct http_parser *parser, const str
 	return keep ? VARIANT_KEEP : VARIANT_CLOSE;
 }
 
+static uint64_t ring_delay(struct stateful *s, const struct ring *ring)
+{
+	return ring->delay.first + rng_below(&s->rng, ring->delay.last - ring->delay.first + 1);
+}
+
 static bool respond(struct stateful *s, struct conn *c, struct segment *seg, struct ring *ring,
 		    enum variant variant, bool keep)
 {
@@ -26,7 +31,8 @@ static bool respond(struct stateful *s, struct conn *c, struct segment *seg, str
 	uint32_t content = ring->first + ring->next;
 
 	c->closing = !keep;
-	if (!conn_send(s, c, seg, content, variant)) {
+	if (!(ring->delay.last ? conn_send_later(s, c, seg, content, variant, ring_delay(s, ring))
+			       : conn_send(s, c, seg, content, variant))) {
 		c->closing = 0;
 		return false;
 	}

@@ -20,6 +20,7 @@
 #define WINDOW_PLAIN_MAX    65535u
 #define HOPS                64
 #define UDP_RING_MIN        16u
+#define DELAY_LEAST         1000000u     /* a shorter delay may take so long */
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
 
 /* Is a traffic entry this engine's, on this port? */
@@ -54,6 +55,10 @@ static uint64_t entry_connections(const struct config_traffic *t)
 		open = RTE_MIN(open, RTE_MAX(rate_times(load->cps, t->timeout),
 					     rate_times(load->rps, t->timeout)) +
 					     OPEN_DEFAULT);
+	if (!t->max_connections && t->close.weight[CLOSE_KEEP])
+		open += load->cps.den && load->cps.num != UINT64_MAX
+				? rate_times(load->cps, t->close.timeout)
+				: CONNECTIONS_DEFAULT;
 	return (uint64_t)RTE_MIN((u128)open, tuples);
 }
 
@@ -279,6 +284,13 @@ static bool entry_is_bulky(const struct entry *e)
 	       response->body_size > e->mss / 2;
 }
 
+static uint64_t entry_app_time(const struct entry *e)
+{
+	if (e->close.weight[CLOSE_KEEP])
+		return RTE_MAX(e->think, e->config->close.timeout);
+	return e->client ? e->think : e->idle_timeout;
+}
+
 static int entry_init(struct stateful *s, struct entry *e, const struct config_traffic *t,
 		      const struct stateful_setup *setup, struct arena *arena)
 {
@@ -293,8 +305,15 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->timeout = t->timeout;
 	e->think = t->think_time;
 	e->idle_timeout = t->idle_timeout;
-	e->idle_shift = RTE_MAX(e->think, e->idle_timeout) <= IDLE_FINE_MAX ? CONN_TIME_SHIFT
-									    : CONN_IDLE_SHIFT;
+	e->close.is_set = t->close.is_set;
+	e->asks.is_set = e->http && t->close.first == CLOSER_SERVER;
+	for (unsigned i = 0; i < CLOSE_WAYS; i++)
+		e->asks.weight[i] = e->close.weight[i] = t->close.weight[i];
+	if (e->asks.is_set)
+		e->close.weight[CLOSE_FIN] = 0;
+	e->idle_shift = RTE_MAX(entry_app_time(e), e->idle_timeout) <= IDLE_FINE_MAX
+				? CONN_TIME_SHIFT
+				: CONN_IDLE_SHIFT;
 	e->extended = tcp_is_extended(t);
 	e->ack_delay = t->tcp.delayed_ack;
 	entry_window(e, t->tcp.window, t->tcp.scale);
@@ -322,11 +341,6 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	return 0;
 }
 
-static uint64_t entry_app_time(const struct entry *e)
-{
-	return e->client ? e->think : e->idle_timeout;
-}
-
 /* An entry is whole: what the engine has to know of it. */
 static void entry_note(struct stateful *s, struct entry *e)
 {
@@ -340,7 +354,11 @@ static void entry_note(struct stateful *s, struct entry *e)
 		*tcp = e;
 	if (e->ack_delay)
 		s->rto_min = RTE_MIN(s->rto_min, e->ack_delay);
-	if (entry_app_time(e) != entry_app_time(&s->entry[0]))
+	for (uint32_t i = 0; i < e->messages.rings; i++)
+		if (e->messages.ring[i].delay.last)
+			s->rto_min = RTE_MIN(s->rto_min, RTE_MAX(e->messages.ring[i].delay.first,
+								 (uint64_t)DELAY_LEAST));
+	if (entry_app_time(e) != entry_app_time(&s->entry[0]) || e->close.weight[CLOSE_KEEP])
 		s->table.hold_app = true;
 	s->entries++;
 }
@@ -423,6 +441,7 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	s->l2_len = (uint8_t)(sizeof(struct rte_ether_hdr) + 4 * s->port->vlans);
 	s->mss_value[0] = 536;
 	s->mss_count = 1;
+	s->rng.state = config->seed + s->worker;
 	s->secret = config->seed * 0x9e3779b97f4a7c15u;
 	s->ramp = config->ramp;
 	s->duration = config->duration;

@@ -1,6 +1,12 @@
 /* Sums of traffic statistics, and the names of what can go wrong. */
 #include "stats.h"
 
+const char *const close_name[CLOSE_WAYS] = {
+#define X(id, name, help) name,
+	CLOSE_TABLE(X)
+#undef X
+};
+
 const char *const not_offered_name[NOT_OFFERED_COUNT] = {
 #define X(id, name, help) name,
 	NOT_OFFERED_TABLE(X)

@@ -12,10 +12,10 @@
 #include "hist.h"
 
 /* Why a due connection or request was not started. */
-#define NOT_OFFERED_TABLE(X)                                       \
-	X(NO_TUPLE, "no_tuple", "no free client address and port") \
-	X(TX_FULL, "tx_full", "the port did not take the packets") \
-	X(LATE, "late", "the worker could not keep up")            \
+#define NOT_OFFERED_TABLE(X)                                                           \
+	X(NO_TUPLE, "no_tuple", "no free client address and port")                     \
+	X(TX_FULL, "tx_full", "the port did not take the packets")                     \
+	X(LATE, "late", "the worker could not keep up")                                \
 	X(NO_SIDE, "no_side", "too many transfers under way: see memory.side_records") \
 	X(NO_CONN, "no_conn", "no memory for a connection, or for a request no idle connection")
 
@@ -26,6 +26,19 @@
 	X(REFUSED, "refused", "reset in answer to SYN")          \
 	X(STATUS, "status", "another HTTP status than expected") \
 	X(PROTOCOL, "protocol", "malformed, too short, too long or closed too early")
+
+/* What a client does with a connection at its end. */
+#define CLOSE_TABLE(X)                                   \
+	X(KEEP, "keep", "left open until a time-out")    \
+	X(FIN, "fin", "closed in order, by either side") \
+	X(RST, "rst", "reset")
+
+enum close {
+#define X(id, name, help) CLOSE_##id,
+	CLOSE_TABLE(X)
+#undef X
+		CLOSE_WAYS
+};
 
 enum not_offered {
 #define X(id, name, help) NOT_OFFERED_##id,
@@ -54,7 +67,8 @@ struct traffic_level {
 	uint64_t established;    /* connections whose handshake completed */
 	uint64_t open;           /* connections open now: SYN sent or received, not yet ended */
 	uint64_t open_max;
-	uint64_t bits_rx, bits_tx; /* of this entry's frames, as bitsRx and bitsTx count */
+	uint64_t closed[CLOSE_WAYS]; /* of a client whose ways to close have weights */
+	uint64_t bits_rx, bits_tx;   /* of this entry's frames, as bitsRx and bitsTx count */
 };
 
 struct traffic_stats {
@@ -63,6 +77,7 @@ struct traffic_stats {
 };
 
 /* Names and help of the rows above. */
+extern const char *const close_name[CLOSE_WAYS];
 extern const char *const not_offered_name[NOT_OFFERED_COUNT];
 extern const char *const not_offered_help[NOT_OFFERED_COUNT];
 extern const char *const failed_name[FAILED_COUNT];

@@ -184,11 +184,23 @@ static void raw_check(struct reader *r, unsigned i)
 	}
 }
 
+/* Weights that are all absent, as with "first" alone, mean: in order. */
+static void close_check(struct reader *r, unsigned i)
+{
+	struct config_close *close = &r->config->traffic[i].close;
+	struct spot s;
+
+	close->is_set = spot_find(r, &s, "traffic", i, "close", NULL)->node != NULL;
+	if (!close->weight[0] && !close->weight[1] && !close->weight[2])
+		close->weight[1] = 1;
+}
+
 void http_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *traffic = &r->config->traffic[i];
 
 	traffic->request.variants = 1;
+	close_check(r, i);
 	if (traffic->kind == HTTP_SERVER)
 		server_check(r, i);
 	else if (traffic->kind == HTTP_CLIENT)

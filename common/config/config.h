@@ -209,6 +209,15 @@ struct config_tcp {
 	bool separate_fin;  /* send FIN on its own, not with the last data */
 };
 
+enum config_closer { CLOSER_SERVER, CLOSER_CLIENT };
+
+struct config_close { /* how a client ends its connections */
+	bool is_set;
+	uint32_t weight[3]; /* by enum close */
+	enum config_closer first;
+	uint64_t timeout; /* of those that are left open */
+};
+
 struct config_traffic {
 	const char *name;
 	enum traffic_kind kind;
@@ -227,8 +236,9 @@ struct config_traffic {
 	uint64_t catch_up;        /* how far a stalled schedule is caught up: "100ms" */
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
-	uint8_t pipeline;             /* udp-client: requests that a socket has under way at once */
-	bool numbered;                /* udp-client: an answer begins with its request's number */
+	uint8_t pipeline; /* udp-client: requests that a socket has under way at once */
+	bool numbered;    /* udp-client: an answer begins with its request's number */
+	struct config_close close;
 	struct config_message *route; /* http-server: responses by path; `response` is for others */
 	unsigned routes;
 	struct config_tcp tcp;

@@ -26,6 +26,7 @@
 #define LOAD     .object = OBJECT_LOAD, .kinds = KIND_CLIENT
 #define REQUEST  .object = OBJECT_REQUEST
 #define RESPONSE .object = OBJECT_RESPONSE
+#define CLOSE    .object = OBJECT_CLOSE, .kinds = KIND_CLIENT & ~KIND_UDP_CLIENT
 #define ROUTE    .object = OBJECT_ROUTE
 #define BLAST    .object = OBJECT_TRAFFIC, .kinds = KIND_UDP_BLAST
 #define REPLAYS  .object = OBJECT_TRAFFIC, .kinds = KIND_REPLAY
@@ -325,6 +326,10 @@ const struct key key_table[] = {
 	 .inner = OBJECT_REQUEST, FIELD(config_traffic, request), .help = "What a client sends."},
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP | KIND_UDP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_RESPONSE, FIELD(config_traffic, response), .help = "What a server sends."},
+	{TRAFFIC, .name = "close", .kinds = KIND_CLIENT & ~KIND_UDP_CLIENT, .type = TYPE_OBJECT,
+	 .inner = OBJECT_CLOSE, FIELD(config_traffic, close),
+	 .help = "How a client ends a connection after its last response, by weights; absent: in "
+		 "order."},
 	{TRAFFIC, .name = "routes", .kinds = KIND_HTTP_SERVER, .type = TYPE_LIST,
 	 .inner = OBJECT_ROUTE, COUNTED(config_traffic, route, routes),
 	 .help = "Responses of certain paths, instead of `response`."},
@@ -552,6 +557,21 @@ const struct key key_table[] = {
 	{RESPONSE, .name = "body", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
 
+	{CLOSE, .name = "keep", .type = TYPE_COUNT, FIELD(config_close, weight[0]),
+	 .standard = "0", .max = 1000000,
+	 .help = "Weight of leaving it open, with nothing sent on it any more."},
+	{CLOSE, .name = "fin", .type = TYPE_COUNT, FIELD(config_close, weight[1]),
+	 .standard = "0", .max = 1000000, .help = "Weight of closing it in order."},
+	{CLOSE, .name = "rst", .type = TYPE_COUNT, FIELD(config_close, weight[2]),
+	 .standard = "0", .max = 1000000, .help = "Weight of resetting it."},
+	{CLOSE, .name = "first", .type = TYPE_CHOICE, FIELD(config_close, first),
+	 .choices = "server|client", .standard = "server",
+	 .help = "Whose FIN is the first: the server's, asked for by \"Connection: close\" of the "
+		 "last request, or the client's."},
+	{CLOSE, .name = "timeout", .type = TYPE_TIME, FIELD(config_close, timeout),
+	 .standard = "10s", .min = MS, .max = DAY,
+	 .help = "Connections left open are reset after so long."},
+
 	{ROUTE, .name = "path", .kinds = KIND_HTTP_SERVER, .type = TYPE_PATTERN,
 	 FIELD(config_message, path), .required = true,
 	 .help = "Requests of this path; * stands for any text. Up to a ? of the request, unless "
@@ -748,6 +768,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_LOAD] = {"load", sizeof(struct config_load), NULL},
 	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},
 	[OBJECT_RESPONSE] = {"response", sizeof(struct config_message), NULL},
+	[OBJECT_CLOSE] = {"close", sizeof(struct config_close), NULL},
 	[OBJECT_ROUTE] = {"route", sizeof(struct config_message), NULL},
 	[OBJECT_BODY] = {"body", sizeof(struct config_message), NULL},
 	[OBJECT_EXPECTED] = {"response", sizeof(struct config_message), NULL},

@@ -284,6 +284,14 @@ void report_walk_latency(struct sink *s, const char *name, const struct hist *h)
 	sink_end(s);
 }
 
+static void walk_closed(struct sink *s, const struct traffic_level *level)
+{
+	sink_begin_flat(s, "closed", SINK_OBJECT);
+	for (unsigned i = 0; i < CLOSE_WAYS; i++)
+		sink_count(s, close_name[i], level->closed[i]);
+	sink_end(s);
+}
+
 static void walk_traffic(struct sink *s, const struct result *r, unsigned i)
 {
 	const struct config_traffic *traffic = &r->config->traffic[i];
@@ -306,6 +314,8 @@ static void walk_traffic(struct sink *s, const struct result *r, unsigned i)
 	sink_count(s, "established", stats->level.established);
 	sink_count(s, "open", stats->level.open);
 	sink_count(s, "open_max", stats->level.open_max);
+	if (traffic->close.is_set)
+		walk_closed(s, &stats->level);
 	if (traffic_is_client(traffic->kind)) {
 		sink_begin(s, "latency_us", SINK_OBJECT);
 		report_walk_latency(s, "connect", &stats->connect);

@@ -169,9 +169,34 @@ static void test_chunks_but_not_for_http_1_0(void **state)
 	drill_close(&d);
 }
 
+/* The request is acknowledged at once; two that come meanwhile are answered with the first. */
+static void test_delay(void **state)
+{
+	static const char get[] = GET_KEEP;
+	uint32_t at = 1, next = sizeof(get);
+
+	(void)state;
+	open_server(SET("server.response.delay=50ms"));
+	handshake();
+	for (unsigned i = 0; i < 3; i++) {
+		SEND_TEXT(&d, get, "P. %u ack %u", next - (uint32_t)sizeof(get) + 1, at);
+		EXPECT(&d, ". %u:%u ack %u", at, at, next);
+		EXPECT_IN(&d, MS(50), "P. %u ack %u", at, next);
+		at += d.got.payload_len;
+		next += sizeof(get) - 1;
+	}
+	SEND_TEXT(&d, GET_KEEP GET_KEEP GET_CLOSE, "P. %u ack %u", next - (uint32_t)sizeof(get) + 1,
+		  at);
+	drill_wait(&d, MS(60));
+	drill_stream(&d, at);
+	assert_int_equal(count(d.stream, "HTTP/1.1 200 "), 3);
+	drill_close(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_responses_differ_and_are_repeated_as_they_were),
 		cmocka_unit_test(test_pipelined_responses_of_different_content),
 		cmocka_unit_test(test_routes),
