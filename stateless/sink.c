@@ -70,7 +70,17 @@ static int lane_find(struct sink *s, uint16_t name)
 	return (int)place;
 }
 
-static void latency_count(struct sink_lane *lane, struct stream_lane *stats, uint64_t latency)
+static void repeats_settle(struct sink *s)
+{
+	if (!s->repeats)
+		return;
+	hist_add_many(&s->repeated->latency, s->repeated_latency, s->repeats);
+	hist_add_many(&s->repeated->jitter, 0, s->repeats);
+	s->repeats = 0;
+}
+
+static inline void latency_count(struct sink *s, struct sink_lane *lane, struct stream_lane *stats,
+				 uint64_t latency)
 {
 	uint64_t before = lane->latency;
 
@@ -79,15 +89,24 @@ static void latency_count(struct sink_lane *lane, struct stream_lane *stats, uin
 		latency = 0;
 	if (latency >= LATENCY_MOST)
 		return;
+	if (latency == before && stats == s->repeated) {
+		s->repeats++;
+		return;
+	}
+	repeats_settle(s);
+	s->repeated = stats;
+	s->repeated_latency = latency;
 	hist_add(&stats->latency, latency);
 	if (before != UINT64_MAX)
 		hist_add(&stats->jitter, latency > before ? latency - before : before - latency);
 	lane->latency = latency;
 }
 
-static void lane_count(struct sink_lane *lane, struct stream_lane *stats, const struct tag *tag,
-		       uint64_t time)
+static inline void lane_count(struct sink *s, unsigned place, const struct tag *tag, uint64_t time)
 {
+	struct sink_lane *lane = &s->lane[place];
+	struct stream_lane *stats = &s->stats->lane[place];
+
 	switch (track_add(&lane->track, tag->sequence)) {
 	case TRACK_LATE:
 		stats->late++;
@@ -102,7 +121,7 @@ static void lane_count(struct sink_lane *lane, struct stream_lane *stats, const 
 		stats->next = lane->track.next;
 	}
 	stats->unique++;
-	latency_count(lane, stats, (time - tag->time) & TAG_48);
+	latency_count(s, lane, stats, (time - tag->time) & TAG_48);
 }
 
 static void corrupt_count(struct sink *s, const struct tag *tag)
@@ -114,7 +133,7 @@ static void corrupt_count(struct sink *s, const struct tag *tag)
 		s->stats->lane[place - 1].corrupt++;
 }
 
-void sink_input(struct sink *s, const struct rx_burst *rx, unsigned i, uint64_t now)
+static inline void packet_count(struct sink *s, const struct rx_burst *rx, unsigned i, uint64_t now)
 {
 	const struct rte_mbuf *m = rx->pkt[i];
 	const struct view *view = &rx->view[i];
@@ -123,10 +142,6 @@ void sink_input(struct sink *s, const struct rx_burst *rx, unsigned i, uint64_t 
 	struct tag tag = {.run = (uint16_t)~s->run};
 	int place;
 
-	s->heard_at = now;
-	s->level->connection.offered++;
-	s->level->bits_rx += (uint64_t)m->pkt_len * 8;
-	s->stats->received++;
 	if (view->payload_len >= TAG_BYTES && view->payload + TAG_BYTES <= m->data_len)
 		good = tag_read(payload, &tag) && good;
 	if (rx->reason[i] || (!good && tag.run == s->run)) {
@@ -137,5 +152,20 @@ void sink_input(struct sink *s, const struct rx_burst *rx, unsigned i, uint64_t 
 	if (place < 0)
 		s->stats->foreign++;
 	else
-		lane_count(&s->lane[place], &s->stats->lane[place], &tag, now);
+		lane_count(s, (unsigned)place, &tag, now);
+}
+
+void sink_input(struct sink *s, const struct rx_burst *rx, unsigned i, unsigned end, uint64_t now)
+{
+	uint64_t bytes = 0;
+
+	s->heard_at = now;
+	s->level->connection.offered += end - i;
+	s->stats->received += end - i;
+	for (; i < end; i++) {
+		bytes += rx->pkt[i]->pkt_len;
+		packet_count(s, rx, i, now);
+	}
+	s->level->bits_rx += bytes * 8;
+	repeats_settle(s);
 }

@@ -18,7 +18,11 @@ struct sink {
 	struct sink_lane *lane;
 	uint16_t *index; /* of a lane's name: its place + 1 */
 	uint16_t run;
-	bool any;          /* every address and port */
+	bool any; /* every address and port */
+	/* So many times more than the histograms know the last latency of this lane was met:
+	 * packets that were sent together and received together come as one. */
+	struct stream_lane *repeated;
+	uint64_t repeated_latency, repeats;
 	uint64_t heard_at; /* when the last packet came */
 };
 
@@ -29,7 +33,8 @@ int sink_make(struct sink *, const struct config_traffic *, const struct statele
 /* Does the sink want a packet to this address and port (network order)? */
 bool sink_wants(const struct sink *, uint32_t address_be, uint16_t port_be);
 
-/* Count packet i of a burst, which is UDP; with a wrong checksum if its reason says so. */
-void sink_input(struct sink *, const struct rx_burst *, unsigned i, uint64_t now);
+/* Count packets i to end - 1 of a burst, which are UDP; with a wrong checksum if their reason says
+ * so. */
+void sink_input(struct sink *, const struct rx_burst *, unsigned i, unsigned end, uint64_t now);
 
 #endif

@@ -146,8 +146,6 @@ static struct sink *sink_for(struct stateless *s, const struct rx_burst *rx, uns
 	uint32_t address;
 	uint16_t port;
 
-	if (s->sinks == 1 && s->sink->any)
-		return s->sink;
 	memcpy(&address, data + rx->view[i].l3 + 16, sizeof address);
 	memcpy(&port, data + rx->view[i].l4 + 2, sizeof port);
 	for (unsigned n = 0; n < s->sinks; n++)
@@ -161,11 +159,15 @@ static void stateless_input(struct engine *engine, struct rx_burst *rx, struct t
 	struct stateless *s = (struct stateless *)engine;
 
 	(void)tx;
+	if (s->sinks == 1 && s->sink->any) {
+		sink_input(s->sink, rx, 0, rx->count, now);
+		return;
+	}
 	for (unsigned i = 0; i < rx->count; i++) {
 		struct sink *sink = sink_for(s, rx, i);
 
 		if (sink)
-			sink_input(sink, rx, i, now);
+			sink_input(sink, rx, i, i + 1, now);
 		else if (!rx->reason[i])
 			rx->reason[i] = DROP_UDP_NO_PORT;
 	}

@@ -26,15 +26,21 @@ static inline unsigned hist_bucket(uint64_t ns)
 	return shift < HIST_BUCKETS ? shift : HIST_BUCKETS - 1;
 }
 
-static inline void hist_add(struct hist *h, uint64_t ns)
+/* The same value `count` times, at least once. */
+static inline void hist_add_many(struct hist *h, uint64_t ns, uint64_t count)
 {
-	h->bucket[hist_bucket(ns)]++;
-	h->sum += ns;
+	h->bucket[hist_bucket(ns)] += count;
+	h->sum += ns * count;
 	if (ns < h->min || !h->count)
 		h->min = ns;
 	if (ns > h->max)
 		h->max = ns;
-	h->count++;
+	h->count += count;
+}
+
+static inline void hist_add(struct hist *h, uint64_t ns)
+{
+	hist_add_many(h, ns, 1);
 }
 
 /* to += from; from may be written to by its worker meanwhile (words are read relaxed). */

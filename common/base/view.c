@@ -1,9 +1,10 @@
 /* Packets in: bounds, lengths, checksums and kind, once per packet.
  *
  * Nearly every packet of a run has one shape: to this port, with this port's tags, IPv4 without
- * options, no fragment, TCP, in one segment. A burst is first prefetched, then each packet is held
- * against that shape by a masked compare of four words; what differs goes through the layers one by
- * one. Both ways end in the same code for the transport header, so they cannot disagree there.
+ * options, no fragment, TCP or else UDP, in one segment. A burst is first prefetched, then each
+ * packet is held against that shape by a masked compare of four words; what differs goes through
+ * the layers one by one. Both ways end in the same code for the transport header, so they cannot
+ * disagree there.
  *
  * The number of tags is a constant in each of three copies of that loop: with it in a variable a
  * packet took half as long again, as the expected words no longer fit into registers.
@@ -434,7 +435,10 @@ static enum drop frame_parse(struct packet *p, struct view *view)
 	return ether_type == ETHER_IP4 ? ip4_parse(p, view) : DROP_ETH_TYPE;
 }
 
-/* What the common shape looks like: the 32 bytes of a frame that end behind the protocol field of
+/* The common shapes; that of TCP over IPv6 where the rule has IPv6. */
+enum { SHAPE_TCP4, SHAPE_UDP4, SHAPE_TCP6, SHAPES };
+
+/* What a common shape looks like: the 32 bytes of a frame that end behind the protocol field of
  * its IP header and what follows it, of which only the bits in the mask count. Without a tag the
  * destination address is among them. */
 struct shape {
@@ -472,7 +476,7 @@ static struct shape shape_begin(const struct view_rule *rule)
 	return shape;
 }
 
-static struct shape shape_make(const struct view_rule *rule)
+static struct shape shape_make(const struct view_rule *rule, uint8_t protocol)
 {
 	struct shape shape = shape_begin(rule);
 
@@ -481,7 +485,7 @@ static struct shape shape_make(const struct view_rule *rule)
 	shape_set(&shape, SHAPE_L3, 0x45, 0xff);
 	shape_set(&shape, SHAPE_L3 + 6, 0, 0x3f); /* no fragment */
 	shape_set(&shape, SHAPE_L3 + 7, 0, 0xff);
-	shape_set(&shape, SHAPE_L3 + 9, PROTOCOL_TCP, 0xff);
+	shape_set(&shape, SHAPE_L3 + 9, protocol, 0xff);
 	return shape;
 }
 
@@ -550,8 +554,8 @@ always_inline bool shape_fits6(struct packet *p, const struct shape *shape, unsi
 }
 
 /* Are the checksums of a short packet right, by our own sums? The addresses of the pseudo header
- * lie right before the TCP header and are summed with it. False where that does not serve. */
-always_inline bool short_sums_right(const struct packet *p)
+ * lie right before the transport header and are summed with it. False where that does not serve. */
+always_inline bool short_sums_right(const struct packet *p, uint8_t protocol)
 {
 	const struct rte_mbuf *m = p->m;
 	const uint8_t *ip = p->data + p->l3;
@@ -563,7 +567,7 @@ always_inline bool short_sums_right(const struct packet *p)
 		simd_sums(ip, 0, ip + 8, p->l4_len + 32, &ip_sum, &l4_sum);
 	else
 		simd_sums(ip, IP_BYTES, ip + 12, p->l4_len + 8, &ip_sum, &l4_sum);
-	l4_sum += __builtin_bswap16(PROTOCOL_TCP) + __builtin_bswap16((uint16_t)p->l4_len);
+	l4_sum += __builtin_bswap16(protocol) + __builtin_bswap16((uint16_t)p->l4_len);
 	return (p->family == 6 || (ip_sum & 0xffff) + (ip_sum >> 16) == 0xffff) &&
 	       (l4_sum & 0xffff) + (l4_sum >> 16) == 0xffff;
 }
@@ -575,21 +579,36 @@ always_inline enum drop shaped_tcp(const struct packet *p, struct view *view)
 	uint32_t header = (uint32_t)(p->data[p->l4 + 12] >> 4) * 4;
 
 	if (unlikely(p->m->ol_flags & CKSUM_VERDICTS || !p->rule->verify || header < TCP_BYTES ||
-		     header > p->l4_len || !short_sums_right(p)))
+		     header > p->l4_len || !short_sums_right(p, PROTOCOL_TCP)))
 		return view_parse(p->m, p->rule, view);
 	view_fill(view, p, VIEW_TCP, header, p->l4_len - header);
 	return DROP_NONE;
 }
 
-/* shape: of IPv4, and of IPv6 where the rule has that. */
+/* The same of UDP, with a checksum, and as long as IP says. */
+always_inline enum drop shaped_udp(const struct packet *p, struct view *view)
+{
+	const uint8_t *udp = p->data + p->l4;
+
+	if (unlikely(p->m->ol_flags & CKSUM_VERDICTS || !p->rule->verify ||
+		     host16(udp + 4) != p->l4_len || !load16(udp + 6) ||
+		     !short_sums_right(p, PROTOCOL_UDP)))
+		return view_parse(p->m, p->rule, view);
+	view_fill(view, p, VIEW_UDP, UDP_BYTES, p->l4_len - UDP_BYTES);
+	return DROP_NONE;
+}
+
 always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view_rule *rule,
-				     const struct shape shape[2], unsigned vlans, struct view *view)
+				     const struct shape shape[SHAPES], unsigned vlans,
+				     struct view *view)
 {
 	struct packet p = packet_make(m, rule, vlans);
 
-	if (likely(shape_fits(&p, &shape[0], vlans)))
+	if (likely(shape_fits(&p, &shape[SHAPE_TCP4], vlans)))
 		return shaped_tcp(&p, view);
-	if (rule->ip6 && shape_fits6(&p, &shape[1], vlans))
+	if (shape_fits(&p, &shape[SHAPE_UDP4], vlans))
+		return shaped_udp(&p, view);
+	if (rule->ip6 && shape_fits6(&p, &shape[SHAPE_TCP6], vlans))
 		return shaped_tcp(&p, view);
 	return view_parse(m, rule, view);
 }
@@ -610,12 +629,13 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 				   const struct view_rule *restrict rule, unsigned vlans,
 				   struct view *restrict view, uint8_t *restrict reason)
 {
-	struct shape shape[2];
+	struct shape shape[SHAPES];
 	unsigned refused = 0;
 
-	shape[0] = shape_make(rule);
+	shape[SHAPE_TCP4] = shape_make(rule, PROTOCOL_TCP);
+	shape[SHAPE_UDP4] = shape_make(rule, PROTOCOL_UDP);
 	if (rule->ip6)
-		shape[1] = shape_make6(rule);
+		shape[SHAPE_TCP6] = shape_make6(rule);
 	for (unsigned i = 0; i < count; i++)
 		packet_prefetch(pkt[i]);
 	for (unsigned i = 0; i < count; i++) {
