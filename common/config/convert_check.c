@@ -237,6 +237,9 @@ static void frame_set(struct convert *c)
 		WRONG(c, name, "%s: a frame of %llu bytes, expected at most %llu", name,
 		      (unsigned long long)size, (unsigned long long)most);
 	c->meaning.size = size;
+	c->meaning.payload = size - UDP_HEADERS - tags;
+	if (d->payload_size)
+		c->meaning.payload = d->payload_size;
 }
 
 /* Of one-way packets: each connection sends one at first, and one in every interval. */
@@ -264,19 +267,18 @@ static void udp_check(struct convert *c)
 		drop(c, name[i], "of no meaning with protocol udp");
 	frame_set(c);
 	if (d->is_server) {
-		drop(c, "keepalive", "of no meaning with a udp-sink");
-		drop(c, "payload_size", "of no meaning with a udp-sink");
-		drop(c, "packet_size", "of no meaning with a udp-sink");
-		drop(c, "payload_random", "of no meaning with a udp-sink");
-		drop(c, "protocol", "UDP servers that answer: not yet; packets are counted");
+		drop(c, "keepalive", "of no meaning with a udp-server");
+		drop(c, "payload_random",
+		     "not yet: answers are a fixed text, or what was received");
 		return;
 	}
-	pps_set(c);
-	if (!d->flood)
-		drop(c, "protocol",
-		     "UDP clients that wait for answers: not yet; packets go one way");
-	if (!d->flood)
-		drop(c, "change_dip", "dperf has it with flood only");
+	if (d->flood) {
+		pps_set(c);
+		return;
+	}
+	drop(c, "change_dip", "dperf has it with flood only");
+	drop(c, "payload_random", "not yet: requests are a fixed text");
+	drop(c, "launch_num", "not needed: sockets are opened one by one, in exact time");
 }
 
 static void tcp_check(struct convert *c)

@@ -92,8 +92,9 @@ struct meaning {
 	uint64_t ramp, steady; /* ns */
 	bool is_raw;           /* payloads too short for HTTP, sent as they are */
 	bool is_post;
-	uint64_t size; /* of a body, a raw payload, or a frame of UDP */
-	uint64_t pps;  /* of all ports; UINT64_MAX: as many as there can be */
+	uint64_t payload; /* of a UDP socket's datagrams */
+	uint64_t size;    /* of a body, a raw payload, or a frame of UDP */
+	uint64_t pps;     /* of all ports; UINT64_MAX: as many as there can be */
 };
 
 struct convert {

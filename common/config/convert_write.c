@@ -191,7 +191,7 @@ static void steps_write(struct convert *c)
 
 static bool is_blast(const struct dperf *d)
 {
-	return d->protocol == DPERF_UDP && !d->is_server;
+	return d->protocol == DPERF_UDP && !d->is_server && d->flood;
 }
 
 static void addresses_write(struct convert *c, unsigned i)
@@ -199,10 +199,8 @@ static void addresses_write(struct convert *c, unsigned i)
 	const struct dperf *d = &c->dperf;
 	bool all = d->clients != d->ports; /* of a server: each port serves all of them */
 
-	if (!d->is_server || d->protocol != DPERF_UDP) {
-		entry(c, SLOT_CLIENTS, i, "\"clients\": ");
-		pools_write(c, all ? d->client : &d->client[i], all ? d->clients : 1);
-	}
+	entry(c, SLOT_CLIENTS, i, "\"clients\": ");
+	pools_write(c, all ? d->client : &d->client[i], all ? d->clients : 1);
 	if (d->client_port_first)
 		entry(c, SLOT_CLIENT_PORTS, i, "\"client_ports\": \"%u-%u\"",
 		      (unsigned)d->client_port_first, (unsigned)d->client_port_last);
@@ -329,10 +327,25 @@ static void tcp_write(struct convert *c, unsigned i)
 	fputc('}', c->out);
 }
 
+static void sockets_write(struct convert *c, unsigned i)
+{
+	const struct dperf *d = &c->dperf;
+
+	if (!d->is_server)
+		load_write(c, i);
+	if (d->pipeline > 1)
+		entry(c, SLOT_LOAD, i, "\"pipeline\": %u", (unsigned)d->pipeline);
+	if (d->payload_size || d->packet_size)
+		entry(c, SLOT_MESSAGE, i, "\"%s\": {\"size\": %u}",
+		      d->is_server ? "response" : "request", (unsigned)c->meaning.payload);
+}
+
 static const char *kind_of(const struct convert *c)
 {
 	if (c->dperf.protocol == DPERF_UDP)
-		return c->dperf.is_server ? "udp-sink" : "udp-blast";
+		return c->dperf.is_server    ? "udp-server"
+		       : is_blast(&c->dperf) ? "udp-blast"
+					     : "udp-client";
 	if (c->meaning.is_raw)
 		return c->dperf.is_server ? "tcp-server" : "tcp-client";
 	return c->dperf.is_server ? "http-server" : "http-client";
@@ -355,7 +368,9 @@ static void traffic_write(struct convert *c, unsigned i)
 	addresses_write(c, i);
 	if (is_blast(&c->dperf)) {
 		blast_write(c, i);
-	} else if (c->dperf.protocol != DPERF_UDP) {
+	} else if (c->dperf.protocol == DPERF_UDP) {
+		sockets_write(c, i);
+	} else {
 		if (c->dperf.is_server)
 			keepalive_write(c, i);
 		else

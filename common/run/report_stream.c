@@ -4,8 +4,9 @@
  * highest number is the highest that any saw. Then a stream is the sum of its lanes. What was sent
  * is known of blasts of this run; of others it is what the numbers say.
  *
- * A blast of this run is judged if a sink should have seen it: if one did, or one is on another
- * port than the blast (on its own port a sink hears the far end). */
+ * A blast of this run is judged if a sink should have seen it: if one did, one is on another port
+ * than the blast, or one on its own waits for what is sent to the blast's clients: an echo. Other
+ * sinks on its own port hear the far end. */
 #include "report_stream.h"
 
 #include "report_replay.h"
@@ -81,10 +82,17 @@ void streams_add(struct result *r, struct stream_stats *const *streams)
 	}
 }
 
-static bool has_other_sink(const struct config *config, unsigned port)
+static bool sink_awaits(const struct config_traffic *sink, const struct config_traffic *blast)
+{
+	return sink->port != blast->port ||
+	       (sink->servers.ranges && blast->clients.ranges &&
+		ip_pool_contains(&sink->servers, ip_pool_at(&blast->clients, 0)));
+}
+
+static bool has_sink(const struct config *config, const struct config_traffic *blast)
 {
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].kind == UDP_SINK && config->traffic[i].port != port)
+		if (config->traffic[i].kind == UDP_SINK && sink_awaits(&config->traffic[i], blast))
 			return true;
 	return false;
 }
@@ -132,8 +140,7 @@ void streams_end(struct result *r)
 						 .traffic = blast_of(config, number)};
 		if (stream->traffic >= 0) {
 			stream->sent = r->blast[stream->traffic].sent;
-			stream->judged =
-				has_other_sink(config, config->traffic[stream->traffic].port);
+			stream->judged = has_sink(config, &config->traffic[stream->traffic]);
 		}
 		stream_fill(stream, all);
 		if (stream->judged && stream->sent > stream->unique)
