@@ -29,13 +29,13 @@ cat >server.json <<END
   "ports": [$ports, "name": "a"}, {"name": "b", "device": "if:s1", "cores": [1], "address": ["10.7.0.1/24"]}],
   "traffic": [
     {"name": "small", "port": "a", "kind": "http-server", "servers": "10.9.0.2", "server_ports": 80,
-      "response": {"body": {"size": 21000}}, "tcp": {"window": 1000000}},
+      "response": {"content": "bare", "body": {"size": 21000}}, "tcp": {"window": 1000000}},
     {"name": "big", "port": "a", "kind": "http-server", "servers": "10.9.0.2", "server_ports": 81,
-      "response": {"body": {"size": $big}}},
+      "response": {"content": "bare", "body": {"size": $big}}},
     {"name": "mixed", "port": "b", "kind": "http-server", "servers": "10.7.0.1", "server_ports": 80,
-      "response": {"body": {"size": 21000}}},
+      "response": {"content": "bare", "body": {"size": 21000}}},
     {"name": "mixed-big", "port": "b", "kind": "http-server", "servers": "10.7.0.1", "server_ports": 81,
-      "response": {"body": {"size": $big}}, "tcp": {"congestion": "cubic"}}
+      "response": {"content": "bare", "body": {"size": $big}}, "tcp": {"congestion": "cubic"}}
   ]
 }
 END
