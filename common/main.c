@@ -19,6 +19,7 @@
 #include "config/convert.h"
 #include "config/replay_arguments.h"
 #include "run/capture.h"
+#include "run/offline.h"
 #include "run/memory.h"
 #include "run/page.h"
 #include "run/plan.h"
@@ -270,6 +271,27 @@ static int replay_start(const struct replay_arguments *replay, struct arguments 
 	return exit;
 }
 
+/* A recording into the engines of a configuration. */
+static int offline_start(const struct replay_arguments *replay, struct arguments *a)
+{
+	const struct offline_options options = {replay->file, replay->output, &engine};
+	struct err err = {.exit = EXIT_ENVIRONMENT};
+	struct config config;
+	int exit;
+
+	if (!replay->output)
+		return usage("replay", "no -o OUT given for the answers");
+	if (replay->files != 1)
+		return usage("replay", "expected one PCAP, got %u", replay->files);
+	a->file = replay->offline;
+	exit = config_read(&config, a, "simulate");
+	if (exit >= 0)
+		return exit;
+	exit = output_end(offline(&config, &options, &err) ? fail(&err) : EXIT_PASS);
+	config_free(&config);
+	return exit;
+}
+
 static int command_replay(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -291,7 +313,7 @@ static int command_replay(int argc, char **argv)
 	if (exit < 0 && !replay.files)
 		exit = usage(argv[0], "no PCAP given");
 	if (exit < 0)
-		exit = replay_start(&replay, &a);
+		exit = replay.offline ? offline_start(&replay, &a) : replay_start(&replay, &a);
 	arguments_free(&a);
 	replay_arguments_free(&replay);
 	return exit;
@@ -507,11 +529,15 @@ static const struct command command[] = {
 	 "  onager simulate lab.json --set network.loss=0.01 --set network.delay=50ms --pcap "
 	 "a.pcapng\n"},
 	{"replay", command_replay, "send recordings again",
-	 "Usage: onager replay PCAP... --port DEVICE [OPTION]...\n\n"
+	 "Usage: onager replay PCAP... --port DEVICE [OPTION]...\n"
+	 "       onager replay --offline CONFIG PCAP -o OUT [--set PATH=VALUE]...\n\n"
 	 "Send the packets of recordings (pcap or pcapng, plain, gzip or zstd; '-' is standard\n"
 	 "input) at the recorded times, or as the options say, and report what was sent, how\n"
 	 "punctually, and what was not and why. It is a run of a configuration with one port and\n"
 	 "one traffic entry of kind \"replay\": every key of that kind is an option.\n\n"
+	 "With --offline nothing is sent: the packets go into the engines of CONFIG's first port,\n"
+	 "such as a server, under a virtual clock that is the recording's, and the answers into\n"
+	 "OUT (pcapng). The same recording, file and seed give the same answers, byte by byte.\n\n"
 	 "  --report FILE      write the JSON report there ('-': standard output)\n"
 	 "  --format FORMAT    of the intervals: text (default), json or csv, one line each\n"
 	 "  -q, --quiet        no intervals, only the result\n" HELP_SET "  -h, --help\n\n"

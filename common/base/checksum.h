@@ -25,6 +25,13 @@ static inline uint16_t checksum_fold(uint64_t sum)
 	return (uint16_t)(half >> 16);
 }
 
+/* A checksum field over a word that was one thing and is another (RFC 1624, equation 3): what was wrong
+ * stays wrong by as much. */
+static inline uint16_t checksum_update(uint16_t check, uint16_t was, uint16_t is)
+{
+	return (uint16_t)~checksum_fold((uint64_t)(uint16_t)~check + (uint16_t)~was + is);
+}
+
 /* The pseudo-header sum for IPv4: addresses in network order, length of the transport header and
  * payload in host order. */
 static inline uint64_t checksum_pseudo4(uint32_t src_be, uint32_t dst_be, uint8_t protocol,

@@ -66,7 +66,7 @@ static void check_update(const struct check *check, uint16_t was, uint16_t is)
 	sum = load16(check->at);
 	if (check->is_udp && !sum)
 		return;
-	sum = (uint16_t)~checksum_fold((uint64_t)(uint16_t)~sum + (uint16_t)~was + is);
+	sum = checksum_update(sum, was, is);
 	store16(check->at, check->is_udp && !sum ? 0xffff : sum);
 }
 

@@ -113,6 +113,23 @@ static bool search_run(struct search *search)
 	return rows_visit(row_is, search);
 }
 
+/* The options that make it another command; returns how many arguments were taken. */
+static int offline_take(struct replay_arguments *a, int argc, char **argv, int i)
+{
+	const char **to = !strcmp(argv[i], "--offline")                            ? &a->offline
+			  : !strcmp(argv[i], "-o") || !strcmp(argv[i], "--output") ? &a->output
+										   : NULL;
+
+	if (!to)
+		return 0;
+	if (i + 1 == argc) {
+		a->lacking = argv[i];
+		return 1;
+	}
+	*to = argv[i + 1];
+	return 2;
+}
+
 /* Take the option at argv[i]; returns how many arguments it is, 0 if it is not known. */
 static int option_take(struct replay_arguments *a, int argc, char **argv, int i)
 {
@@ -158,6 +175,8 @@ static void file_take(struct replay_arguments *a, const char *file)
 {
 	char *json = quoted(file);
 
+	if (!a->files)
+		a->file = file;
 	set_add(a, text_format("traffic.0.files.%u=%s", a->files++, json));
 	free(json);
 }
@@ -189,7 +208,8 @@ int replay_arguments_take(struct replay_arguments *a, int argc, char **argv)
 			file_take(a, argv[i]);
 			continue;
 		}
-		if (argv[i][1] == '-')
+		taken = offline_take(a, argc, argv, i);
+		if (!taken && argv[i][1] == '-')
 			taken = option_take(a, argc, argv, i);
 		if (taken) {
 			i += taken - 1;

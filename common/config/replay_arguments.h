@@ -8,7 +8,9 @@ struct replay_arguments {
 	char **set; /* "PATH=VALUE", to be applied to an empty configuration; allocated */
 	unsigned sets;
 	unsigned files;
-	const char *lacking; /* the option that was given without a value; NULL: none */
+	const char *offline, *output; /* --offline CONFIG, -o OUT; NULL: not given */
+	const char *file;             /* the first */
+	const char *lacking;          /* the option that was given without a value; NULL: none */
 };
 
 /* Take files and options out of the arguments behind argv[0]: every key of a replay is an option,

@@ -281,12 +281,10 @@ static int pcap_open(struct simulated_net *net, const char *path, struct err *er
 	return 0;
 }
 
-int simulated_open(struct simulated_net *net, const struct config *config,
-		   const struct crew_engine *engine, const char *pcap, struct err *err)
+/* Everything empty. */
+static int net_make(struct simulated_net *net, const struct config *config, struct err *err)
 {
 	size_t size = config->ports * sizeof(*net->port);
-	struct err ignored;
-	int failed = 0;
 
 	*net = (struct simulated_net){.config = config, .box.room = frame_room(config)};
 	net->port = aligned_alloc(_Alignof(struct simulated_port), size);
@@ -299,6 +297,32 @@ int simulated_open(struct simulated_net *net, const struct config *config,
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");
 	}
 	memset(net->port, 0, size);
+	return 0;
+}
+
+int simulated_port_open(struct simulated_net *net, const struct config *config, unsigned port,
+			const struct crew_engine *engine, struct err *err)
+{
+	struct err ignored;
+	int failed;
+
+	if (net_make(net, config, err))
+		return -1;
+	failed = player_set_open(&net->players, config, true, err) ||
+		 port_make(net, port, engine, err);
+	if (failed)
+		simulated_close(net, &ignored);
+	return failed ? -1 : 0;
+}
+
+int simulated_open(struct simulated_net *net, const struct config *config,
+		   const struct crew_engine *engine, const char *pcap, struct err *err)
+{
+	struct err ignored;
+	int failed;
+
+	if (net_make(net, config, err))
+		return -1;
 	failed = player_set_open(&net->players, config, true, err);
 	for (unsigned i = 0; i < config->ports && !failed; i++)
 		failed = port_make(net, i, engine, err);

@@ -42,6 +42,10 @@ struct simulated_net {
 int simulated_open(struct simulated_net *, const struct config *, const struct crew_engine *,
 		   const char *pcap, struct err *);
 
+/* One port of a configuration alone, without a cable: to be driven by hand. */
+int simulated_port_open(struct simulated_net *, const struct config *, unsigned port,
+			const struct crew_engine *, struct err *);
+
 /* Everything away; fails when the capture could not be written. */
 int simulated_close(struct simulated_net *, struct err *);
 
