@@ -355,6 +355,7 @@ static void walk_worker(struct sink *s, const struct result *r, const struct wor
 	sink_real(s, "cycles_per_packet",
 		  ratio((double)worker->busy_cycles, (double)worker->packets));
 	sink_count(s, "packets", worker->packets);
+	sink_count(s, "connections", worker->connections);
 	sink_end(s);
 }
 

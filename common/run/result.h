@@ -31,6 +31,7 @@ struct worker_result {
 	unsigned port;
 	uint64_t busy_cycles, cycles; /* of the steady phase; busy: steps that did something */
 	uint64_t packets;             /* received and sent in the steady phase */
+	uint64_t connections;         /* opened in the steady phase */
 };
 
 /* What became of the packets of a stream, at the sinks of this run. The law: sent = unique + lost.

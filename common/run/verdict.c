@@ -129,6 +129,22 @@ static const char *launch_advice(enum not_offered reason, bool requests)
 	}
 }
 
+/* What rate the tuples allow depends on how long each is held: it is what this run reached. */
+static void limit_tuples(struct judge *j, const struct config_traffic *t)
+{
+	double tuples = (double)t->clients.count * t->client_ports.count *
+			(double)t->servers.count * t->server_ports.count;
+	char text[REPORT_NUMBER_MAX];
+	struct report_achieved achieved;
+
+	report_achieved(j->r, (unsigned)(t - j->r->config->traffic), &achieved);
+	if (tuples > 0 && achieved.cps > 0)
+		list_add(&j->limits,
+			 "%s: its %.0f pairs of a client's and a server's address and port allowed "
+			 "%s connections a second",
+			 t->name, tuples, report_number(text, achieved.cps));
+}
+
 static void limit_launches(struct judge *j, const struct config_traffic *traffic,
 			   const struct tally *tally, bool requests)
 {
@@ -152,6 +168,8 @@ static void limit_launches(struct judge *j, const struct config_traffic *traffic
 		 traffic->name, wanted - tally->offered, wanted, launch_noun(traffic, requests),
 		 report_counts(counts, not, not_offered_name, NOT_OFFERED_COUNT, false),
 		 launch_advice(most, requests));
+	if (most == NOT_OFFERED_NO_TUPLE && !requests)
+		limit_tuples(j, traffic);
 }
 
 static void limit_nothing(struct judge *j, const struct config_traffic *traffic,

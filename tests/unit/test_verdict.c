@@ -155,6 +155,24 @@ static void nothing_offered_is_invalid(void **state)
 		"lower the load");
 }
 
+/* Who is short of tuples is told what rate they allow. */
+static void the_rate_that_tuples_allow_is_said(void **state)
+{
+	(void)state;
+	made.traffic[0].clients.count = 1;
+	made.traffic[0].client_ports.count = 2;
+	made.traffic[0].servers.count = 1;
+	made.traffic[0].server_ports.count = 1;
+	web()->not_offered[NOT_OFFERED_NO_TUPLE] = 3500;
+	assert_verdict(
+		EXIT_INVALID,
+		"web: 3500 of 7000 wanted connections were not offered (3500 no_tuple): no "
+		"client address and port was free: enlarge clients, client_ports or "
+		"server_ports, or lower the load\n"
+		"web: its 2 pairs of a client's and a server's address and port allowed 1000 "
+		"connections a second");
+}
+
 static void lateness_is_invalid_above_a_permille(void **state)
 {
 	(void)state;
@@ -337,6 +355,7 @@ int main(void)
 		cmocka_unit_test_setup(all_failed_is_a_fail, set_up),
 		cmocka_unit_test_setup(criteria_on_failures_replace_the_rule, set_up),
 		cmocka_unit_test_setup(nothing_offered_is_invalid, set_up),
+		cmocka_unit_test_setup(the_rate_that_tuples_allow_is_said, set_up),
 		cmocka_unit_test_setup(lateness_is_invalid_above_a_permille, set_up),
 		cmocka_unit_test_setup(requests_without_a_connection_are_invalid, set_up),
 		cmocka_unit_test_setup(tuples_held_by_failures_are_no_limit, set_up),
