@@ -44,7 +44,7 @@ on_the_cable() { # CLIENT-WORKERS SERVER-WORKERS ARGUMENT...
 for workers in "1 1" "2 2" "4 4" "4 1" "1 4" "2 4"; do
 	case_is "a cable, workers: $workers"
 	read -r c s <<<"$workers"
-	on_the_cable "$c" "$s" --set traffic.0.load.cps=1000 --set traffic.1.max_connections=4000
+	on_the_cable "$c" "$s" --duration 1s --set traffic.0.load.cps=2000 --set traffic.1.max_connections=4000
 	complete run 2000
 	tuples_are_unique "$(jq .traffic.web.offered run.report)"
 	shares_are_even run "$c"

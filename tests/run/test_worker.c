@@ -2,8 +2,8 @@
  * counted where, when orders are followed, and that no packet is lost or counted twice. No root, no
  * hugepages.
  *
- * All workers run in turn on this thread, for some milliseconds of real time; nothing that is
- * judged depends on how many steps that makes. */
+ * All workers run in turn on this thread, for some milliseconds of real time and some hundred steps
+ * at least; nothing that is judged depends on how many more that makes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,6 +26,7 @@
 #define SERVER     1
 #define QUEUES_MAX 2
 #define QUEUE      512
+#define STEPS_MIN  400 /* of run_for() */
 
 /* An engine that sends what it is told to, and returns, keeps or refuses what it receives. */
 struct fake {
@@ -254,7 +255,8 @@ static void crew_make(unsigned client_queues, unsigned server_queues)
 	order_give(&orders, ORDER_START, 0);
 }
 
-/* Run some workers, at least so long. Null pointers are left out. */
+/* Run some workers, at least so long and at least so many steps, however often this thread is kept
+ * from its core. Null pointers are left out. */
 static void run_for(struct worker **workers, unsigned count, uint64_t ns)
 {
 	struct worker *some[2 * QUEUES_MAX];
@@ -263,8 +265,10 @@ static void run_for(struct worker **workers, unsigned count, uint64_t ns)
 	for (unsigned i = 0; i < count; i++)
 		if (workers[i])
 			some[group.workers++] = workers[i];
-	order_give(&orders, ORDER_STOP, clock_now(&run_clock) + ns);
-	worker_loop(&group);
+	for (unsigned i = 0; i < STEPS_MIN; i++) {
+		order_give(&orders, ORDER_STOP, clock_now(&run_clock) + ns / STEPS_MIN);
+		worker_loop(&group);
+	}
 	order_give(&orders, ORDER_STOP, UINT64_MAX);
 }
 
@@ -302,35 +306,57 @@ static uint64_t dropped(unsigned port, enum drop drop)
 	return sum;
 }
 
-/* End the run and check the laws: received = accepted + dropped, and every packet is back. */
-static void crew_end(void)
+/* Free what workers and the cable hold. */
+static void packets_free(void)
 {
 	for (unsigned p = 0; p < 2; p++)
 		for (unsigned q = 0; q < config_port[p].cores; q++)
 			worker_close(worker[p][q]);
-	for (unsigned p = 0; p < 2; p++) {
-		uint64_t sum = 0;
-
-		for (unsigned i = 0; i < DROP_COUNT; i++)
-			sum += dropped(p, i);
-		assert_int_equal(counted(p, COUNTER_PKT_RX), sum);
-		/* What is still in the cable. */
+	for (unsigned p = 0; p < 2; p++)
 		for (unsigned q = 0; q < config_port[p].cores; q++) {
 			struct rte_mbuf *m;
 
 			while (rte_eth_rx_burst(ports[p].id, (uint16_t)q, &m, 1))
 				rte_pktmbuf_free(m);
 		}
-	}
-	for (unsigned p = 0; p < 2; p++)
-		for (unsigned q = 0; q < config_port[p].cores; q++)
-			assert_int_equal(rte_mempool_in_use_count(ports[p].pool[q]), 0);
+}
+
+static void crew_close_all(void)
+{
 	ports_close(ports, 2);
+	ports = NULL;
 	for (unsigned p = 0; p < 2; p++)
 		for (unsigned q = 0; q < config_port[p].cores; q++)
 			memory_arena_close(&arena[p][q]);
 	memset(worker, 0, sizeof worker);
 	memset(fake, 0, sizeof fake);
+}
+
+/* End the run and check the laws: received = accepted + dropped, and every packet is back. */
+static void crew_end(void)
+{
+	packets_free();
+	for (unsigned p = 0; p < 2; p++) {
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < DROP_COUNT; i++)
+			sum += dropped(p, i);
+		assert_int_equal(counted(p, COUNTER_PKT_RX), sum);
+		for (unsigned q = 0; q < config_port[p].cores; q++)
+			assert_int_equal(rte_mempool_in_use_count(ports[p].pool[q]), 0);
+	}
+	crew_close_all();
+}
+
+/* After a test that failed, so that those behind it do not. */
+static int tear_down(void **state)
+{
+	(void)state;
+	if (!ports)
+		return 0;
+	packets_free();
+	crew_close_all();
+	return 0;
 }
 
 static void exchanges_are_counted(void **state)
@@ -436,7 +462,7 @@ static void orders_are_followed(void **state)
 	crew_make(1, 1);
 	fake[CLIENT][0].to_send = UINT64_MAX;
 	fake[CLIENT][0].busy = true;
-	start = clock_now(&run_clock) + 5 * MS;
+	start = clock_now(&run_clock) + 200 * MS;
 	order_give(&orders, ORDER_STEADY, start + 10 * MS);
 	order_give(&orders, ORDER_START, start);
 	run_until_stage(worker[SERVER][0], STAGE_STEADY);
@@ -619,17 +645,19 @@ static void config_make(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exchanges_are_counted),
-		cmocka_unit_test(refusals_are_counted),
-		cmocka_unit_test(kinds_are_sorted),
-		cmocka_unit_test(servers_start_at_once_and_clients_with_the_load),
-		cmocka_unit_test(orders_are_followed),
-		cmocka_unit_test(marks_are_the_ends_of_the_steady_phase),
-		cmocka_unit_test(what_the_port_refuses_waits_and_what_overflows_is_counted),
-		cmocka_unit_test(what_cannot_be_sent_at_the_end_is_counted),
-		cmocka_unit_test(flows_go_to_their_owner),
-		cmocka_unit_test(a_full_handoff_ring_is_counted),
-		cmocka_unit_test(arp_reaches_every_worker),
+		cmocka_unit_test_teardown(exchanges_are_counted, tear_down),
+		cmocka_unit_test_teardown(refusals_are_counted, tear_down),
+		cmocka_unit_test_teardown(kinds_are_sorted, tear_down),
+		cmocka_unit_test_teardown(servers_start_at_once_and_clients_with_the_load,
+					  tear_down),
+		cmocka_unit_test_teardown(orders_are_followed, tear_down),
+		cmocka_unit_test_teardown(marks_are_the_ends_of_the_steady_phase, tear_down),
+		cmocka_unit_test_teardown(what_the_port_refuses_waits_and_what_overflows_is_counted,
+					  tear_down),
+		cmocka_unit_test_teardown(what_cannot_be_sent_at_the_end_is_counted, tear_down),
+		cmocka_unit_test_teardown(flows_go_to_their_owner, tear_down),
+		cmocka_unit_test_teardown(a_full_handoff_ring_is_counted, tear_down),
+		cmocka_unit_test_teardown(arp_reaches_every_worker, tear_down),
 	};
 	int failed;
 
