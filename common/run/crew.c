@@ -12,6 +12,7 @@
 #include <rte_lcore.h>
 
 #include "../base/require.h"
+#include "race.h"
 
 /* What the port's link carries, for loads in percent of it. */
 static uint64_t link_bps(const struct port *port)
@@ -120,6 +121,10 @@ static int groups_make(struct crew *crew, struct err *err)
 	return 0;
 }
 
+#ifdef __SANITIZE_THREAD__
+char race_object;
+#endif
+
 int crew_open(struct crew *crew, const struct config *config, const struct port *ports,
 	      const struct clock *clock, struct player_set *players,
 	      const struct crew_engine *engine, struct err *err)
@@ -154,6 +159,7 @@ int crew_open(struct crew *crew, const struct config *config, const struct port 
 
 int crew_launch(struct crew *crew, struct err *err)
 {
+	race_give();
 	for (unsigned i = 0; i < crew->groups; i++) {
 		crew->launched = true;
 		if (rte_eal_remote_launch(worker_loop, &crew->group[i], crew->group[i].lcore))
@@ -170,6 +176,7 @@ void crew_join(struct crew *crew)
 	order_give(&crew->orders, ORDER_STOP, 0);
 	for (unsigned i = 0; i < crew->groups; i++)
 		rte_eal_wait_lcore(crew->group[i].lcore);
+	race_get();
 	crew->launched = false;
 }
 

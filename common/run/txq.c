@@ -17,6 +17,7 @@
 #include <rte_mbuf.h>
 
 #include "../../pcap/tap.h"
+#include "race.h"
 
 #define REFILL 64u
 
@@ -61,6 +62,7 @@ static uint32_t txq_refill(struct tx *tx)
 	while (rte_mempool_get_bulk(q->pool, blank, wanted))
 		if (!(wanted /= 4))
 			return tx->blanks;
+	race_get();
 	packets_reset(tx->blank + tx->blanks, wanted);
 	return tx->blanks += wanted;
 }
@@ -80,6 +82,7 @@ void txq_recycle(struct txq *q, struct rte_mbuf **pkt, unsigned count)
 	unsigned foreigners = 0;
 
 	if (tx->blanks + count > TXQ_STOCK) {
+		race_give();
 		rte_mempool_put_bulk(q->pool, (void **)(tx->blank + TXQ_STOCK / 2),
 				     tx->blanks - TXQ_STOCK / 2);
 		tx->blanks = TXQ_STOCK / 2;
@@ -96,8 +99,10 @@ void txq_recycle(struct txq *q, struct rte_mbuf **pkt, unsigned count)
 			foreign[foreigners++] = m;
 		}
 	}
-	if (foreigners)
-		rte_pktmbuf_free_bulk(foreign, foreigners);
+	if (!foreigners)
+		return;
+	race_give();
+	rte_pktmbuf_free_bulk(foreign, foreigners);
 }
 
 static void txq_release(struct tx *tx, struct rte_mbuf *m)
@@ -142,6 +147,7 @@ static unsigned port_send(const struct txq *q, struct rte_mbuf **pkt, unsigned c
 {
 	unsigned sent = 0, taken;
 
+	race_give();
 	do {
 		unsigned ready = count - sent;
 

@@ -19,6 +19,7 @@
 
 #include "../../pcap/tap.h"
 #include "worker_input.h"
+#include "race.h"
 
 #define TICK_NS  1000000u
 #define STALL_NS 10000000u
@@ -177,6 +178,7 @@ int worker_loop(void *arg)
 	uint64_t idle = clock_cycles(group->clock, IDLE_NS);
 	uint64_t tsc = rte_rdtsc(), worked = tsc, now;
 
+	race_get();
 	port_enter();
 	do {
 		now = clock_ns(group->clock, tsc);
@@ -187,5 +189,6 @@ int worker_loop(void *arg)
 		port_pass();
 	} while (now < order_at(group->orders, ORDER_STOP));
 	port_leave();
+	race_give();
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include <rte_ring.h>
 
 #include "../../pcap/tap.h"
+#include "race.h"
 
 static inline void counter_add(struct worker *w, enum counter counter, uint64_t n)
 {
@@ -125,6 +126,7 @@ static void handover_send(struct worker *w, struct handover *h, uint64_t now)
 			}
 		}
 		h->count = left;
+		race_give();
 		taken = rte_ring_enqueue_burst(w->port->handoff[owner], (void **)pkt, count, NULL);
 		counter_add(w, h->counter, count - taken);
 		w->counters.drop[DROP_HANDOFF_FULL] += count - taken;
@@ -148,6 +150,7 @@ static void news_share(struct worker *w, const struct rte_mbuf *m, const struct 
 		memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(m, void *), length);
 		copy->data_len = length;
 		copy->pkt_len = length;
+		race_give();
 		if (rte_ring_enqueue(w->port->handoff[other], copy))
 			rte_pktmbuf_free(copy);
 	}
@@ -376,6 +379,7 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 
 	if (!count)
 		return 0;
+	race_get();
 	rx->count = count;
 	for (unsigned i = 0; i < w->txq.taps; i++)
 		tap_received(w->txq.tap[i], rx->pkt, count, now);
@@ -408,6 +412,7 @@ unsigned worker_receive_handed(struct worker *w, uint64_t now)
 
 	if (!count)
 		return 0;
+	race_get();
 	rx->count = count;
 	view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
 	sorted_feed(w, true, now);
