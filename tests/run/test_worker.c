@@ -597,13 +597,13 @@ static void a_full_handoff_ring_is_counted(void **state)
 
 static void arp_reaches_every_worker(void **state)
 {
-	static const uint32_t address_far = 0x0a000001;
+	u128 far = nexthop_ip4(RTE_BE32(0x0a000001));
 	struct rte_mbuf *m;
 
 	(void)state;
 	crew_make(1, 2);
 	for (unsigned q = 0; q < 2; q++)
-		neighbor_add(&worker[SERVER][q]->neighbor, address_far, UINT64_MAX);
+		neighbor_add(&worker[SERVER][q]->neighbor, far, UINT64_MAX);
 	fake[CLIENT][0].sent = 1; /* any_make: ARP, from 10.0.0.1 */
 	m = any_make(&fake[CLIENT][0], &worker[CLIENT][0]->txq.tx);
 	tx_push(&worker[CLIENT][0]->txq.tx, m);
