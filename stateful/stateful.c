@@ -18,7 +18,6 @@
 #define CONNECTIONS_MIN     1024u
 #define OPEN_DEFAULT        1024u /* a rate of "max" without concurrency */
 #define WINDOW_PLAIN_MAX    65535u
-#define HOPS                64
 #define UDP_RING_MIN        16u
 #define DELAY_LEAST         1000000u     /* a shorter delay may take so long */
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
@@ -165,9 +164,9 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 }
 
 /* ECN is of each segment, where it is used. */
-static uint8_t entry_tos(const struct stateful *s, const struct entry *e)
+static uint8_t entry_tos(const struct entry *e)
 {
-	return e->config->tcp.ecn ? s->port->tos & 0xfc : s->port->tos;
+	return e->config->tcp.ecn ? e->config->tos & 0xfc : e->config->tos;
 }
 
 static void header_ip4(const struct stateful *s, struct entry *e)
@@ -175,9 +174,9 @@ static void header_ip4(const struct stateful *s, struct entry *e)
 	struct rte_ipv4_hdr *ip = (void *)(e->header + s->l2_len);
 
 	*ip = (struct rte_ipv4_hdr){.version_ihl = RTE_IPV4_VHL_DEF,
-				    .type_of_service = entry_tos(s, e),
+				    .type_of_service = entry_tos(e),
 				    .fragment_offset = htons(RTE_IPV4_HDR_DF_FLAG),
-				    .time_to_live = HOPS,
+				    .time_to_live = e->config->ttl,
 				    .next_proto_id = e->udp ? IPPROTO_UDP : IPPROTO_TCP};
 	e->ip_sum = (uint32_t)checksum_sum(ip, sizeof(*ip));
 }
@@ -186,9 +185,9 @@ static void header_ip6(const struct stateful *s, struct entry *e)
 {
 	struct rte_ipv6_hdr *ip = (void *)(e->header + s->l2_len);
 
-	*ip = (struct rte_ipv6_hdr){.vtc_flow = htonl(6u << 28 | (uint32_t)entry_tos(s, e) << 20),
+	*ip = (struct rte_ipv6_hdr){.vtc_flow = htonl(6u << 28 | (uint32_t)entry_tos(e) << 20),
 				    .proto = e->udp ? IPPROTO_UDP : IPPROTO_TCP,
-				    .hop_limits = HOPS};
+				    .hop_limits = e->config->ttl};
 }
 
 /* Ethernet with the port's tags, IP with everything but lengths and addresses, TCP or UDP with

@@ -14,7 +14,6 @@
 
 #define IP_BYTES    sizeof(struct rte_ipv4_hdr)
 #define UDP_BYTES   sizeof(struct rte_udp_hdr)
-#define HOPS        64 /* time to live */
 #define NUMBER_SIZE 4u
 
 /* The part of the header that is an entry's own, and the sums that go with it. */
@@ -121,9 +120,9 @@ static void echo(struct stateful *s, struct entry *e, struct rte_mbuf *m, const 
 	ip->dst_addr = address;
 	udp->src_port = udp->dst_port;
 	udp->dst_port = port;
-	if (unlikely(ip->time_to_live != HOPS || ip->type_of_service != s->port->tos)) {
-		ip->time_to_live = HOPS;
-		ip->type_of_service = s->port->tos;
+	if (unlikely(ip->time_to_live != e->config->ttl || ip->type_of_service != e->config->tos)) {
+		ip->time_to_live = e->config->ttl;
+		ip->type_of_service = e->config->tos;
 		ip->hdr_checksum = 0;
 		ip->hdr_checksum = (uint16_t)~checksum_fold(checksum_sum(ip, IP_BYTES));
 	}

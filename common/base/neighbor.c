@@ -235,7 +235,8 @@ uint8_t *frame_begin(const struct neighbor *n, struct rte_mbuf *m, const uint8_t
 	return put_be16(at, type);
 }
 
-static void request_write(const struct neighbor *n, struct rte_mbuf *m, u128 target)
+/* A request in the name of `own`; for that itself it is an announcement (RFC 5227 section 3). */
+static void request_write(const struct neighbor *n, struct rte_mbuf *m, u128 own, u128 target)
 {
 	static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 	struct arp_packet arp = {
@@ -244,7 +245,7 @@ static void request_write(const struct neighbor *n, struct rte_mbuf *m, u128 tar
 		.hardware_length = 6,
 		.protocol_length = 4,
 		.operation_be = __builtin_bswap16(ARP_REQUEST),
-		.sender_be = __builtin_bswap32((uint32_t)neighbor_source(n, target)),
+		.sender_be = __builtin_bswap32((uint32_t)own),
 		.target_be = __builtin_bswap32((uint32_t)target),
 	};
 	uint8_t *at = frame_begin(n, m, broadcast, 0x0806);
@@ -284,7 +285,7 @@ static bool ask(struct neighbor *n, struct nexthop_entry *entry, struct tx *tx, 
 	if (!m)
 		return false;
 	if (nexthop_is_ip4(entry->ip))
-		request_write(n, m, entry->ip);
+		request_write(n, m, neighbor_source(n, entry->ip), entry->ip);
 	else
 		neighbor6_ask(n, m, entry->ip);
 	n->counters->value[nexthop_is_ip4(entry->ip) ? COUNTER_ARP_TX : COUNTER_ICMP_TX]++;
@@ -295,11 +296,33 @@ static bool ask(struct neighbor *n, struct nexthop_entry *entry, struct tx *tx, 
 	return true;
 }
 
+/* All of them at once, or at the next poll. */
+static void announce(struct neighbor *n, struct tx *tx)
+{
+	struct rte_mbuf *m;
+
+	if (tx_room(tx) < n->addresses)
+		return;
+	n->announce = false;
+	for (unsigned i = 0; i < n->addresses && (m = tx_new(tx)); i++) {
+		u128 own = n->address[i].address;
+
+		if (nexthop_is_ip4(own))
+			request_write(n, m, own, own);
+		else
+			neighbor6_announce(n, m, own);
+		n->counters->value[nexthop_is_ip4(own) ? COUNTER_ARP_TX : COUNTER_ICMP_TX]++;
+		tx_push(tx, m);
+	}
+}
+
 void neighbor_poll(struct neighbor *n, struct tx *tx, uint64_t now)
 {
 	struct nexthop *hop = n->nexthop;
 	unsigned asks = 0;
 
+	if (n->announce)
+		announce(n, tx);
 	if (n->solicit)
 		neighbor6_solicit(n, tx, now);
 	if (hop->wanted && !n->cursor) {

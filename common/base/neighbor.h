@@ -32,6 +32,7 @@ struct neighbor {
 	/* Routers that all traffic of their family goes to; 0: none, or the MAC address is
 	 * configured */
 	u128 gateway, gateway6;
+	bool announce; /* the addresses of the port, with the first poll */
 	bool solicit; /* IPv6: a router is found by what it advertises (RFC 4861) */
 	struct nexthop *nexthop;
 	struct counters *counters;

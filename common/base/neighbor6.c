@@ -334,6 +334,18 @@ void neighbor6_ask(const struct neighbor *n, struct rte_mbuf *m, u128 target)
 		   sizeof message);
 }
 
+/* Section 7.2.6. */
+void neighbor6_announce(const struct neighbor *n, struct rte_mbuf *m, u128 own)
+{
+	struct nd_message message = {.icmp.type = NEIGHBOR_ADVERTISEMENT,
+				     .flags = {OVERRIDE},
+				     .option = OPTION_TARGET,
+				     .option_length = 1};
+
+	ip_write(message.target, own);
+	group_send(n, m, own, NODES, &message, sizeof message);
+}
+
 void neighbor_solicit(struct neighbor *n, uint64_t first_ask)
 {
 	n->solicit = true;

@@ -52,6 +52,7 @@ void neighbor6_input(struct neighbor *, struct rx_burst *, unsigned i, struct tx
 bool neighbor6_is_news(const struct rte_mbuf *, const struct view *);
 bool neighbor6_learn(struct neighbor *, const struct rte_mbuf *, const struct view *, uint64_t now);
 void neighbor6_ask(const struct neighbor *, struct rte_mbuf *, u128 target);
+void neighbor6_announce(const struct neighbor *, struct rte_mbuf *, u128 own);
 void neighbor6_solicit(struct neighbor *, struct tx *, uint64_t now);
 
 #endif

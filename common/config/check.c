@@ -414,6 +414,16 @@ static void entries_check(struct reader *r, unsigned i)
 		CONFIG_PORT_ENTRIES_MAX);
 }
 
+/* What an entry does not say is as its port has it. */
+static void tos_default(struct reader *r, unsigned i)
+{
+	struct config_traffic *traffic = &r->config->traffic[i];
+	struct spot s;
+
+	if (traffic->port < r->config->ports && !spot_find(r, &s, "traffic", i, "tos", NULL)->node)
+		traffic->tos = r->config->port[traffic->port].tos;
+}
+
 static void traffic_check(struct reader *r)
 {
 	struct config *c = r->config;
@@ -435,6 +445,7 @@ static void traffic_check(struct reader *r)
 			load_check(r, i);
 		family_check(r, i);
 		numbers_check(r, i);
+		tos_default(r, i);
 		for (unsigned j = 0; j < i && !traffic_is_stateless(c->traffic[i].kind); j++) {
 			overlap_check(r, i, j, 4);
 			overlap_check(r, i, j, 6);

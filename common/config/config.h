@@ -41,6 +41,8 @@ struct config_port {
 	bool solicit_router; /* "auto": the IPv6 router that advertises itself */
 	bool has_gateway_mac;
 	uint8_t gateway_mac[6];
+	bool neighbor_ignore; /* "neighbor": "ignore": nobody is told of the pools' addresses */
+	bool announce;        /* tell of the own addresses at the start */
 	uint64_t resolve_timeout; /* "3s": how long ARP may take before the run is given up */
 	uint16_t mtu;             /* 576-9710 */
 	uint8_t vlans;            /* 0-2 tags, outermost first */
@@ -234,6 +236,7 @@ struct config_traffic {
 	uint64_t timeout;         /* for connect, and for each response: "5s" */
 	uint64_t idle_timeout;    /* server: idle connections are closed after; 0 never: "0s" */
 	uint64_t catch_up;        /* how far a stalled schedule is caught up: "100ms" */
+	uint8_t tos, ttl;         /* of packets sent; tos: absent, the port's */
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
 	uint8_t pipeline; /* udp-client: requests that a socket has under way at once */

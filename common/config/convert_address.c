@@ -6,19 +6,28 @@
 
 #include "value.h"
 
+/* A file is all IPv4 or all IPv6. */
 static int address_take(struct convert *c, const char *word, u128 *address)
 {
 	struct config_address own;
 
-	if (strchr(word, ':')) {
-		remark_add(c, REMARK_WRONG, SLOT_END, 0, c->line, "IPv6: not yet, got %s", word);
+	if (strchr(word, '/') || !value_address(word, &own))
+		return -1;
+	if (c->dperf.family && c->dperf.family != own.family) {
+		remark_add(c, REMARK_WRONG, SLOT_END, 0, c->line,
+			   "%s is an address of another family than those before", word);
 		*address = 0;
 		return 0;
 	}
-	if (strchr(word, '/') || !value_address(word, &own))
-		return -1;
+	c->dperf.family = own.family;
 	*address = own.address;
 	return 0;
+}
+
+/* Behind the last address of a host. */
+static u128 hosts_end(const struct convert *c)
+{
+	return c->dperf.family == 6 ? (u128)0xff << 120 : 0xe0000000;
 }
 
 static bool text_is_pci(const char *text, size_t length)
@@ -93,7 +102,7 @@ static int pool_take(struct convert *c, struct dperf_pool *pool, unsigned *pools
 		struct ip_range *r = &pool->range[pool->ranges];
 
 		r->count = i ? 1 : count;
-		if (address_take(c, word[i], &r->first) || r->first + r->count > 0xe0000000 ||
+		if (address_take(c, word[i], &r->first) || r->first + r->count > hosts_end(c) ||
 		    !range_is_apart(pool, r))
 			return -1;
 		pool->ranges++;
@@ -146,7 +155,7 @@ int change_dip_take(ARGUMENTS)
 	UNUSED;
 	if (c->dperf.change_dips == DPERF_POOLS || address_take(c, word[0], &steps->first) ||
 	    whole_take(word[1], 1, 1 << 24, &step) || whole_take(word[2], 1, 65536, &count) ||
-	    steps->first + step * (count - 1) >= 0xe0000000)
+	    steps->first + step * (count - 1) >= hosts_end(c))
 		return -1;
 	steps->step = (uint32_t)step;
 	steps->count = (uint32_t)count;

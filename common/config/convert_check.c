@@ -108,6 +108,8 @@ static void load_check(struct convert *c)
 {
 	struct dperf *d = &c->dperf;
 
+	if (d->family == 6 && d->protocol == DPERF_UDP)
+		WRONG(c, "protocol", "protocol: udp with IPv6: not yet");
 	if (d->cps < d->ports)
 		WRONG(c, "cps", "cps: expected at least one for each of %u ports", d->ports);
 	if (d->cc && d->cc < d->ports)

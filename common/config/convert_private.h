@@ -64,7 +64,8 @@ struct dperf_steps {
 
 /* Numbers are 0, and texts NULL, where the file is silent. */
 struct dperf {
-	bool is_server, flood, keepalive, payload_random;
+	bool is_server, flood, keepalive, payload_random, neigh_ignore;
+	uint8_t family; /* of all addresses; 0: none yet */
 	enum dperf_protocol protocol;
 	struct dperf_port port[DPERF_PORTS];
 	unsigned ports;

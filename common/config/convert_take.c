@@ -280,6 +280,13 @@ int vlan_take(ARGUMENTS)
 	return whole_take(word[0], 1, 4094, &c->dperf.vlan);
 }
 
+int neigh_ignore_take(ARGUMENTS)
+{
+	UNUSED;
+	c->dperf.neigh_ignore = true;
+	return 0;
+}
+
 int tos_take(ARGUMENTS)
 {
 	char *end;

@@ -105,12 +105,12 @@ static void string_write(struct convert *c, const char *text)
 	fputc('"', c->out);
 }
 
-/* The longest subnet, of 256 addresses at least, that has both. */
-static unsigned prefix_of(u128 a, u128 b)
+/* The longest subnet that has both, of 256 addresses at least, of IPv6 a /64. */
+static unsigned prefix_of(uint8_t family, u128 a, u128 b)
 {
-	unsigned prefix = 24;
+	unsigned bits = family == 6 ? 128 : 32, prefix = family == 6 ? 64 : 24;
 
-	while (prefix && (a ^ b) >> (32 - prefix))
+	while (prefix && (a ^ b) >> (bits - prefix))
 		prefix--;
 	return prefix;
 }
@@ -130,11 +130,13 @@ static void port_write(struct convert *c, unsigned i)
 	for (unsigned j = 0; j < cores; j++)
 		fprintf(c->out, "%s%u", j ? ", " : "", d->core[i * cores + j]);
 	fputc(']', c->out);
-	entry(c, SLOT_HEAD, 0, "\"address\": \"%s/%u\"", ip_format(text, 4, port->address),
-	      prefix_of(port->address, port->gateway));
-	entry(c, SLOT_HEAD, 0, "\"gateway\": \"%s\"", ip_format(text, 4, port->gateway));
+	entry(c, SLOT_HEAD, 0, "\"address\": \"%s/%u\"", ip_format(text, d->family, port->address),
+	      prefix_of(d->family, port->address, port->gateway));
+	entry(c, SLOT_HEAD, 0, "\"gateway\": \"%s\"", ip_format(text, d->family, port->gateway));
 	if (port->gateway_mac)
 		entry(c, SLOT_HEAD, 0, "\"gateway_mac\": \"%s\"", port->gateway_mac);
+	if (d->neigh_ignore)
+		entry(c, SLOT_HEAD, 0, "\"neighbor\": \"ignore\"");
 	if (d->mtu != 1500)
 		entry(c, SLOT_MTU, i, "\"mtu\": %u", (unsigned)d->mtu);
 	if (d->vlan)
@@ -148,9 +150,9 @@ static void range_write(struct convert *c, u128 first, u128 count)
 {
 	char text[46];
 
-	fprintf(c->out, "\"%s", ip_format(text, 4, first));
+	fprintf(c->out, "\"%s", ip_format(text, c->dperf.family, first));
 	if (count > 1)
-		fprintf(c->out, "-%s", ip_format(text, 4, first + count - 1));
+		fprintf(c->out, "-%s", ip_format(text, c->dperf.family, first + count - 1));
 	fputc('"', c->out);
 }
 
@@ -301,7 +303,8 @@ static void message_write(struct convert *c, unsigned i)
 		entry(c, SLOT_MESSAGE, i, "\"request\": {\"size\": %u}", (unsigned)m->size);
 		entry(c, SLOT_MESSAGE, i, "\"response\": {\"size\": %u}", (unsigned)m->size);
 	} else if (d->is_server) {
-		entry(c, SLOT_MESSAGE, i, "\"response\": {\"content\": \"bare\", \"body\": {\"size\": %u}}",
+		entry(c, SLOT_MESSAGE, i,
+		      "\"response\": {\"content\": \"bare\", \"body\": {\"size\": %u}}",
 		      (unsigned)m->size);
 	} else {
 		request_write(c, i);

@@ -234,6 +234,15 @@ const struct key key_table[] = {
 	 COUNTED(config_port, gateway_mac, has_gateway_mac),
 	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP and Neighbour "
 		 "Discovery."},
+	{PORT, .name = "neighbor", .type = TYPE_CHOICE, FIELD(config_port, neighbor_ignore),
+	 .choices = "answer|ignore", .standard = "answer",
+	 .help = "Whether ARP and Neighbour Discovery are answered for the addresses of the traffic; "
+		 "\"ignore\": for the port's own alone, as behind a load balancer that hands packets "
+		 "on by MAC address (direct routing)."},
+	{PORT, .name = "announce", .type = TYPE_BOOL, FIELD(config_port, announce),
+	 .standard = "false",
+	 .help = "At the start tell everyone of the port's own addresses, by gratuitous ARP and "
+		 "unsolicited neighbour advertisements."},
 	{PORT, .name = "resolve_timeout", .type = TYPE_TIME, FIELD(config_port, resolve_timeout),
 	 .standard = "3s", .min = MS, .max = 3600 * S,
 	 .help = "How long ARP or Neighbour Discovery may take before the run is given up."},
@@ -377,6 +386,12 @@ const struct key key_table[] = {
 	{BLAST, .name = "modify", .type = TYPE_LIST, .inner = OBJECT_MODIFY,
 	 COUNTED(config_traffic, blast.modify, blast.modifies),
 	 .help = "Further fields that change from packet to packet."},
+	{TRAFFIC, .name = "tos", .kinds = KIND_STATEFUL, .type = TYPE_COUNT,
+	 FIELD(config_traffic, tos), .max = 255,
+	 .help = "TOS byte, or traffic class of IPv6, of the packets sent; absent: the port's."},
+	{TRAFFIC, .name = "ttl", .kinds = KIND_STATEFUL, .type = TYPE_COUNT,
+	 FIELD(config_traffic, ttl), .standard = "64", .min = 1, .max = 255,
+	 .help = "Time to live, or hop limit of IPv6, of the packets sent."},
 	{BLAST, .name = "ttl", .type = TYPE_COUNT, FIELD(config_traffic, blast.ttl),
 	 .standard = "64", .min = 1, .max = 255, .help = "Time to live of the packets."},
 	{BLAST, .name = "packets", .type = TYPE_COUNT, FIELD(config_traffic, blast.packets),

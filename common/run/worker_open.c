@@ -142,7 +142,9 @@ static int neighbor_open(struct worker *w, struct arena *arena, uint64_t now)
 			.mask = host < 128 ? ~(u128)0 << host : 0,
 		};
 	}
-	neighbor_pools(w, pool);
+	if (!port->neighbor_ignore)
+		neighbor_pools(w, pool);
+	n->announce = port->announce && !w->queue;
 	return neighbor_targets(w, w->queue ? now + ASK_LATER_NS : now);
 }
 

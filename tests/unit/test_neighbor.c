@@ -314,6 +314,21 @@ static void learns_the_gateway_from_its_request(void **state)
 	assert_true(w->hop.has_gateway);
 }
 
+/* RFC 5227 section 3: a request for oneself; once, for each address of the port. */
+static void announces_its_addresses(void **state)
+{
+	static const uint8_t zero[6];
+	struct world *w = *state;
+
+	w->n.announce = true;
+	poll(w, 0, 10 * MS);
+	assert_int_equal(w->tx.tx.count, 2);
+	expect_arp(w->tx.tx.queue[0], 1, broadcast, IP(10, 0, 0, 1), zero, IP(10, 0, 0, 1));
+	expect_arp(w->tx.tx.queue[1], 1, broadcast, IP(20, 0, 0, 1), zero, IP(20, 0, 0, 1));
+	assert_int_equal(sent_count(w), 2);
+	assert_int_equal(w->counters.value[COUNTER_ARP_TX], 2);
+}
+
 static void asks_from_the_subnet_of_the_target(void **state)
 {
 	static const uint8_t zero[6];
@@ -442,6 +457,7 @@ int main(void)
 		TEST(answers_arp_for_own_addresses),
 		TEST(ignores_arp_for_others),
 		TEST(answers_probes),
+		TEST(announces_its_addresses),
 		TEST(asks_for_the_gateway_until_it_answers),
 		TEST(follows_a_gateway_that_moves),
 		TEST(learns_the_gateway_from_its_request),

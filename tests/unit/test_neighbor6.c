@@ -322,6 +322,26 @@ static void follows_advertisements(void **state)
 	assert_memory_equal(w->hop.gateway6, mac_new, 6);
 }
 
+static void announces_its_addresses(void **state)
+{
+	struct world *w = *state;
+	struct rte_mbuf *m;
+
+	w->address[0] = w->address[1];
+	w->n.addresses = 1;
+	w->n.announce = true;
+	poll(w, 0, 10 * MS);
+	m = sent(w);
+	assert_memory_equal(bytes(m), "\x33\x33\0\0\0\x01", 6);
+	assert_ip(bytes(m) + 22, "2001:db8::1");
+	assert_ip(bytes(m) + 38, "ff02::1");
+	assert_int_equal(bytes(m)[54], 136);
+	assert_int_equal(bytes(m)[58], 0x20);
+	assert_ip(bytes(m) + 62, "2001:db8::1");
+	assert_memory_equal(bytes(m) + 78, "\x02\x01\x02\0\0\0\0\x01", 8);
+	packet_box_free(&w->box, m);
+}
+
 static struct icmp advertisement(const char *router, uint16_t lifetime, const uint8_t *mac)
 {
 	struct icmp icmp = {
@@ -478,6 +498,7 @@ int main(void)
 		TEST(ignores_what_is_not_meant),
 		TEST(asks_for_the_gateway_until_it_answers),
 		TEST(follows_advertisements),
+		TEST(announces_its_addresses),
 		TEST(finds_a_router),
 		TEST(answers_echo),
 		TEST(echo_to_others),

@@ -186,6 +186,26 @@ static void test_table_full(void **state)
 	drill_close(&d);
 }
 
+/* The entry's, and where it says nothing the port's. */
+static void test_tos_and_ttl(void **state)
+{
+	const uint8_t *ip;
+
+	(void)state;
+	open_server(SET("server.tos=184", "server.ttl=3", "ports.1.tos=16"));
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	ip = (const uint8_t *)d.out[0].m->buf_addr + d.out[0].m->data_off + 14;
+	assert_int_equal(ip[lab_ip6() ? 7 : 8], 3);
+	EXPECT(&d, "S. 0:0 ack 1 tos 184");
+	drill_close(&d);
+	open_server(SET("ports.1.tos=16"));
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	ip = (const uint8_t *)d.out[0].m->buf_addr + d.out[0].m->data_off + 14;
+	assert_int_equal(ip[lab_ip6() ? 7 : 8], 64);
+	EXPECT(&d, "S. 0:0 ack 1 tos 16");
+	drill_close(&d);
+}
+
 static void test_clients_filter(void **state)
 {
 	(void)state;
@@ -268,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_reset_of_a_half_open_connection),
 		cmocka_unit_test(test_data_on_syn),
 		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_tos_and_ttl),
 		cmocka_unit_test(test_clients_filter),
 		cmocka_unit_test(test_strays),
 		cmocka_unit_test(test_syn_to_a_closed_port),
