@@ -142,7 +142,7 @@ static bool port_has_client(const struct config *config, unsigned port)
 static bool has_blast(const struct config *config)
 {
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].kind == UDP_BLAST)
+		if (config->traffic[i].kind == UDP_BLAST || config->traffic[i].kind == REPLAY)
 			return true;
 	return false;
 }

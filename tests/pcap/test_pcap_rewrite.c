@@ -309,14 +309,36 @@ static void test_cut(void **state)
 	}
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The seeds of tests/fuzz/fuzz_rewrite.c: every packet, whole and cut, under every option. */
+static void test_fuzz_seeds(void **state)
+{
+	uint8_t data[sizeof(frames[0].data) + 2];
+
+	(void)state;
+	for (unsigned n = 0; n < PACKETS; n++) {
+		memcpy(data + 2, frames[n].data, frames[n].captured);
+		for (unsigned option = 0; option < 512; option++) {
+			data[0] = (uint8_t)option;
+			data[1] = (uint8_t)(option >> 8);
+			for (uint32_t cut = frames[n].captured; cut > 100; cut -= 97)
+				LLVMFuzzerTestOneInput(data, cut + 2);
+			for (uint32_t cut = 0; cut < 100 && cut < frames[n].captured; cut++)
+				LLVMFuzzerTestOneInput(data, cut + 2);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_expected),  cmocka_unit_test(test_untouched),
-		cmocka_unit_test(test_quoted),    cmocka_unit_test(test_arp),
-		cmocka_unit_test(test_bad_stays), cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_macs_and_vlans),
-		cmocka_unit_test(test_step),      cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_expected),   cmocka_unit_test(test_untouched),
+		cmocka_unit_test(test_quoted),     cmocka_unit_test(test_arp),
+		cmocka_unit_test(test_bad_stays),  cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_prefixes),   cmocka_unit_test(test_macs_and_vlans),
+		cmocka_unit_test(test_step),       cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_fuzz_seeds),
 	};
 
 	return cmocka_run_group_tests(tests, frames_read, NULL);
