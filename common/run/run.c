@@ -319,7 +319,18 @@ static int drain(struct run *r, struct err *err)
 	if (drain_wait(r, false, err))
 		return -1;
 	r->result.drain = run_now(r) - end;
-	return r->result.drain < DRAIN_SHORT_NS ? 0 : interval_end(r, PHASE_DRAIN, err);
+	return 0;
+}
+
+/* What came behind the last interval, when nothing comes any more: so all of them add up to the
+ * total. Who looks at the screen is spared a short one. */
+static int last_interval_end(struct run *r, struct err *err)
+{
+	if (order_at(&r->crew.orders, ORDER_START) == UINT64_MAX)
+		return 0;
+	if (r->options->format == FORMAT_TEXT && r->result.drain < DRAIN_SHORT_NS)
+		return measure_interval(&r->result, &r->crew, r->t0, err);
+	return interval_end(r, PHASE_DRAIN, err);
 }
 
 /* Say which workers were kept from working: when the verdict needs explaining, or badly. */
@@ -345,7 +356,6 @@ static void result_fill(struct run *r)
 	struct result *result = &r->result;
 	uint64_t steady = order_at(orders, ORDER_STEADY), end = order_at(orders, ORDER_END);
 
-	crew_settle(&r->crew);
 	measure_total(result, &r->crew, r->t0);
 	if (order_at(orders, ORDER_START) == UINT64_MAX) {
 		result->interrupted = true; /* while next hops were being resolved */
@@ -402,6 +412,9 @@ static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
 	r->result.replay = r->players.result;
 	failed = run_load(r, err);
 	crew_join(&r->crew);
+	crew_settle(&r->crew);
+	if (!failed)
+		failed = last_interval_end(r, err);
 	result_fill(r);
 	player_set_compare(&r->players);
 	capture_finish(r->capture, &r->result);
