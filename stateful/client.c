@@ -4,6 +4,94 @@
  * a side record. Bytes are taken (rcv_nxt moves) only when the whole segment could be taken. */
 #include "core.h"
 
+static const struct content *content_awaited(struct stateful *s, struct conn *c)
+{
+	const struct entry *e = conn_entry(s, c);
+
+	return &e->messages.content[requests_content(e, *conn_requests(s, c))];
+}
+
+void client_failed(struct stateful *s, struct conn *c, enum failed failed)
+{
+	struct split *split = conn_entry(s, c)->split;
+	const struct content *content;
+
+	if (!split)
+		return;
+	content = content_awaited(s, c);
+	split->source[content->source].failed++;
+	if (content->line)
+		split->fate[content->line - 1]
+			   [failed == FAILED_TIMEOUT ? PAYLOAD_UNANSWERED : PAYLOAD_ANSWERED]++;
+}
+
+static void request_succeeded(struct stateful *s, struct conn *c)
+{
+	struct entry *e = conn_entry(s, c);
+
+	c->wait = 0;
+	e->waiting--;
+	e->stats->level.request.succeeded++;
+	if (e->split)
+		e->split->source[content_awaited(s, c)->source].succeeded++;
+}
+
+bool client_blocked(struct stateful *s, struct conn *c)
+{
+	struct split *split = conn_entry(s, c)->split;
+	const struct content *content;
+
+	if (!split || !content_awaited(s, c)->line)
+		return false;
+	content = content_awaited(s, c);
+	split->fate[content->line - 1][PAYLOAD_BLOCKED]++;
+	request_succeeded(s, c);
+	return true;
+}
+
+static bool status_blocks(const struct entry *e, uint16_t status)
+{
+	const struct config_mix *blocked = &e->config->blocked;
+
+	for (unsigned i = 0; i < blocked->shares; i++)
+		if (blocked->share[i].first <= status && status <= blocked->share[i].last)
+			return true;
+	return false;
+}
+
+/* A response to a payload has come: whatever it is, it is an answer, or says that it was blocked.
+ */
+static void payload_answered(struct stateful *s, struct conn *c, uint16_t status)
+{
+	struct entry *e = conn_entry(s, c);
+
+	if (status_blocks(e, status)) {
+		client_blocked(s, c);
+		return;
+	}
+	e->split->fate[content_awaited(s, c)->line - 1][PAYLOAD_ANSWERED]++;
+	request_succeeded(s, c);
+}
+
+static void split_response(struct stateful *s, struct conn *c, uint16_t status, uint64_t elapsed)
+{
+	struct split *split = conn_entry(s, c)->split;
+	struct part *part = &split->status[split_status(split, status)];
+
+	part->offered++;
+	hist_add(&part->response, elapsed);
+	hist_add(&split->source[content_awaited(s, c)->source].response, elapsed);
+}
+
+static void first_byte_add(struct stateful *s, struct conn *c, uint64_t elapsed)
+{
+	struct entry *e = conn_entry(s, c);
+
+	hist_add(&e->stats->first_byte, elapsed);
+	if (e->split)
+		hist_add(&e->split->source[content_awaited(s, c)->source].first_byte, elapsed);
+}
+
 static void request_failed(struct stateful *s, struct conn *c, enum failed failed)
 {
 	struct entry *e = conn_entry(s, c);
@@ -11,6 +99,7 @@ static void request_failed(struct stateful *s, struct conn *c, enum failed faile
 	c->wait = 0;
 	e->waiting--;
 	e->stats->level.request.failed[failed]++;
+	client_failed(s, c, failed);
 	if (!c->note || c->note == CONN_CHURNED)
 		c->note = 1 + failed;
 	if (e->http)
@@ -79,25 +168,64 @@ void client_left_over(struct stateful *s, struct conn *c)
 	conn_abort(s, c, -1);
 }
 
+/* The next request by weight: that which its share is owed most. */
+static uint32_t request_pick(struct entry *e)
+{
+	struct message_set *set = &e->messages;
+	struct ring *best = set->ring;
+	int64_t total = 0;
+
+	if (set->contents == 1)
+		return 0;
+	for (uint32_t i = 0; i < set->rings; i++) {
+		struct ring *ring = &set->ring[i];
+
+		total += ring->weight;
+		ring->due += ring->weight;
+		if (ring->due > best->due)
+			best = ring;
+	}
+	best->due -= total;
+	return ring_next(best);
+}
+
+static void request_count(struct stateful *s, struct entry *e, uint32_t number)
+{
+	const struct content *content = &e->messages.content[number];
+
+	if (content->method == HTTP_POST)
+		s->counters->value[COUNTER_HTTP_POST]++;
+	else if (content->method != HTTP_OTHER)
+		s->counters->value[COUNTER_HTTP_GET]++;
+	if (!e->split)
+		return;
+	e->split->source[content->source].offered++;
+	e->split->sent[number][0]++;
+}
+
 bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
 	bool last = s->draining || (requests_left(e, *conn_requests(s, c)) == 1 && !e->churn);
+	uint32_t content;
 
 	last = last && asks_to_close(s, e);
 	c->closing = last;
-	if (!conn_send(s, c, seg, 0, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
+	if (!e->pick)
+		e->pick = 1 + request_pick(e);
+	content = e->pick - 1;
+	if (!conn_send(s, c, seg, content, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
 		c->closing = 0;
 		return false;
 	}
+	e->pick = 0;
 	conn_requests_down(s, c);
 	c->wait = 1;
 	conn_arm_rtx(s, c); /* which watches over the time-out too */
 	e->waiting++;
 	e->stats->level.request.offered++;
 	if (e->http)
-		s->counters->value[e->config->request.method[0] == 'P' ? COUNTER_HTTP_POST
-								       : COUNTER_HTTP_GET]++;
+		request_count(s, e, content);
 	return true;
 }
 
@@ -165,7 +293,7 @@ static bool length_is_right(const struct entry *e, const struct http_parser *par
 static void response_done(struct stateful *s, struct conn *c, const struct http_parser *parser)
 {
 	struct entry *e = conn_entry(s, c);
-	uint16_t expected = e->config->response.status;
+	uint16_t expected = content_awaited(s, c)->status;
 	uint64_t elapsed = conn_elapsed(s, c);
 
 	if (c->has_side) {
@@ -181,6 +309,14 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 	if (e->http) {
 		conn_count_status(s, parser->status);
 		s->counters->value[COUNTER_HTTP_1XX] += parser->informational;
+		if (e->split)
+			split_response(s, c, parser->status, elapsed);
+		if (content_awaited(s, c)->line) {
+			payload_answered(s, c, parser->status);
+			return;
+		}
+		if (!expected)
+			expected = e->config->response.status;
 		if (expected ? parser->status != expected : parser->status / 100 != 2) {
 			request_failed(s, c, FAILED_STATUS);
 			return;
@@ -190,9 +326,7 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 			return;
 		}
 	}
-	c->wait = 0;
-	e->waiting--;
-	e->stats->level.request.succeeded++;
+	request_succeeded(s, c);
 }
 
 /* Feed the segment's payload to the parser, or count it down for raw payloads. */
@@ -222,11 +356,12 @@ static enum http_event response_feed(struct entry *e, const struct segment *seg,
 	return event;
 }
 
-static void response_begin(const struct entry *e, struct http_parser *parser, uint64_t *expected)
+static void response_begin(struct stateful *s, struct conn *c, struct http_parser *parser,
+			   uint64_t *expected)
 {
-	char method = e->http ? e->config->request.method[0] : 'G';
+	const struct entry *e = conn_entry(s, c);
 
-	http_begin(parser, method == 'H' ? HTTP_HEAD : method == 'P' ? HTTP_POST : HTTP_GET);
+	http_begin(parser, (enum http_method)content_awaited(s, c)->method);
 	*expected = e->config->response.body_size;
 }
 
@@ -240,7 +375,7 @@ static bool response_more(struct stateful *s, struct conn *c, struct segment *se
 		return false;
 	side = table_side(&s->table, c);
 	if (!side->receiving) {
-		hist_add(&conn_entry(s, c)->stats->first_byte, conn_elapsed(s, c));
+		first_byte_add(s, c, conn_elapsed(s, c));
 		side->started = s->time - (uint32_t)(conn_elapsed(s, c) >> CONN_TIME_SHIFT);
 	}
 	side->receiving = 1;
@@ -265,7 +400,7 @@ bool client_data(struct stateful *s, struct conn *c, struct segment *seg)
 		conn_abort(s, c, FAILED_PROTOCOL);
 		return true;
 	}
-	response_begin(e, &parser, &expected);
+	response_begin(s, c, &parser, &expected);
 	if (receiving) {
 		parser = side->parser;
 		expected = side->expected;
@@ -275,7 +410,7 @@ bool client_data(struct stateful *s, struct conn *c, struct segment *seg)
 		return response_more(s, c, seg, &parser, expected);
 	case HTTP_DONE:
 		if (!receiving)
-			hist_add(&e->stats->first_byte, conn_elapsed(s, c));
+			first_byte_add(s, c, conn_elapsed(s, c));
 		c->rcv_nxt += seg->len;
 		response_done(s, c, &parser);
 		client_next(s, c, seg, !e->http || parser.keep_alive);
@@ -295,7 +430,7 @@ void client_fin(struct stateful *s, struct conn *c, struct segment *seg)
 		if (conn_entry(s, c)->http && side && side->receiving &&
 		    http_response_end(&side->parser) == HTTP_DONE)
 			response_done(s, c, &side->parser);
-		else
+		else if (!client_blocked(s, c))
 			request_failed(s, c, FAILED_PROTOCOL);
 		if (side) {
 			side->receiving = 0;

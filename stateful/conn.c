@@ -86,9 +86,12 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 	struct entry *e = conn_entry(s, c);
 	struct tally *tally = &e->stats->level.connection;
 
+	if (e->client && c->wait && failed == FAILED_RESET && client_blocked(s, c))
+		failed = -1;
 	if (e->client && c->wait) {
 		e->waiting--;
 		e->stats->level.request.failed[failed < 0 ? FAILED_PROTOCOL : failed]++;
+		client_failed(s, c, failed < 0 ? FAILED_PROTOCOL : (enum failed)failed);
 	}
 	if (failed < 0 && e->client && c->note && c->note < CONN_LEFT)
 		failed = c->note - 1;

@@ -87,6 +87,8 @@ struct entry {
 	/* Ways to end a connection: whether the last request asks the server to close, and what
 	 * is done with a connection whose last request did not. */
 	struct deal asks, close;
+	struct split *split;
+	uint32_t pick;            /* 1 + the content of the next request; 0: to be chosen */
 	bool paced;               /* requests wait for rps or bps */
 	uint64_t concurrency;     /* this worker's share; UINT64_MAX: no limit */
 	uint64_t active;          /* open and not being closed */
@@ -532,6 +534,11 @@ void client_ready(struct stateful *, struct conn *, struct segment *seg);
 bool client_request(struct stateful *, struct conn *, struct segment *seg);
 /* A connection left open has been idle for its time. */
 void client_left_over(struct stateful *, struct conn *);
+/* A request's outcome, where results are split: `status` 0 without a response. */
+void client_failed(struct stateful *, struct conn *, enum failed);
+/* The request that is awaited carries a payload, and its connection ended: a device has blocked it.
+ * False: it carries none. */
+bool client_blocked(struct stateful *, struct conn *);
 /* Think time is over: the next request, or the end. */
 void client_think_over(struct stateful *, struct conn *);
 

@@ -62,13 +62,31 @@ static const char *connection_value(enum variant variant)
 	return variant == VARIANT_KEEP || variant == VARIANT_HEAD_KEEP ? "keep-alive" : "close";
 }
 
-void head_request(struct store *store, const struct config_message *m, enum variant variant)
+void head_request(struct store *store, const struct config_message *m, enum variant variant,
+		  enum config_content content, uint64_t body, struct template_rule *rule)
 {
-	store_format(store, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: %s\r\n", m->method, m->path,
-		     m->host, connection_value(variant));
-	headers_add(store, m);
-	if (m->body_size || !strcmp(m->method, "POST"))
-		store_format(store, "Content-Length: %llu\r\n", (unsigned long long)m->body_size);
+	bool queries = rule->payload.text && !rule->placed;
+
+	store_format(store, "%s ", m->method);
+	rule->in_path = true;
+	template_add(store, m->path, rule);
+	if (queries) {
+		store_format(store, "%sq=", strchr(m->path, '?') ? "&" : "?");
+		template_add(store, "{payload}", rule);
+	}
+	rule->in_path = false;
+	store_format(store, " HTTP/1.1\r\nHost: ");
+	template_add(store, m->host, rule);
+	store_format(store, "\r\nConnection: %s\r\n", connection_value(variant));
+	for (unsigned i = 0; i < m->headers; i++) {
+		store_format(store, "%s: ", m->header[i].name);
+		template_add(store, m->header[i].value, rule);
+		store_format(store, "\r\n");
+	}
+	if (body && content_type(content) && !header_is_given(m, "Content-Type"))
+		store_format(store, "Content-Type: %s\r\n", content_type(content));
+	if (body || !strcmp(m->method, "POST"))
+		store_format(store, "Content-Length: %llu\r\n", (unsigned long long)body);
 	store_format(store, "\r\n");
 }
 

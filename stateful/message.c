@@ -13,6 +13,7 @@
 
 #include "../common/base/checksum.h"
 #include "../common/base/require.h"
+#include "http.h"
 
 struct maker {
 	const struct config_traffic *traffic;
@@ -172,7 +173,7 @@ static void responses_make(struct maker *m)
 	others_add(m, number);
 }
 
-/* A request, or a raw payload. */
+/* A raw payload. */
 static void plain_make(struct maker *m)
 {
 	const struct config_traffic *t = m->traffic;
@@ -182,31 +183,158 @@ static void plain_make(struct maker *m)
 
 	body_make(&body, &rule, from->body_size == CONFIG_ANY_SIZE ? 0 : from->body_size, &m->rng,
 		  &m->store);
-	for (enum variant v = VARIANT_KEEP; v <= VARIANT_CLOSE; v++) {
-		size_t begin = m->store.length;
-
-		if (t->kind == HTTP_CLIENT)
-			head_request(&m->store, from, v);
-		message_add(m, message_place(m, 0, v), begin, &body, from->status);
-	}
+	for (enum variant v = VARIANT_KEEP; v <= VARIANT_CLOSE; v++)
+		message_add(m, message_place(m, 0, v), m->store.length, &body, from->status);
 	if (m->set)
 		m->set->ring[0] = (struct ring){.count = 1};
+}
+
+static const struct config_message *request_of(const struct config_traffic *t, unsigned i)
+{
+	return t->requests ? &t->more[i] : &t->request;
+}
+
+static unsigned requests_of(const struct config_traffic *t)
+{
+	return t->requests ? t->requests : 1;
+}
+
+/* Line n of a file, without its end; empty ones do not count. */
+static struct text_piece line_of(const struct config_bytes *file, unsigned n)
+{
+	const char *at = (const char *)file->data, *end = at + file->count;
+
+	while (at < end) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		const char *last = stop ? stop : end;
+
+		if (last > at && last[-1] == '\r')
+			last--;
+		if (last > at && !n--)
+			return (struct text_piece){at, (uint32_t)(last - at)};
+		at = stop ? stop + 1 : end;
+	}
+	return (struct text_piece){.text = NULL};
+}
+
+static unsigned lines_of(const struct config_bytes *file)
+{
+	unsigned lines = 0;
+
+	while (line_of(file, lines).text)
+		lines++;
+	return lines;
+}
+
+static bool payload_is_placed(const struct config_message *from)
+{
+	bool placed = strstr(from->path, "{payload}") || strstr(from->host, "{payload}") ||
+		      (from->text && strstr(from->text, "{payload}"));
+
+	for (unsigned i = 0; i < from->headers; i++)
+		placed |= strstr(from->header[i].value, "{payload}") != NULL;
+	return placed;
+}
+
+static uint8_t method_of(const struct config_message *from)
+{
+	return !strcmp(from->method, "GET")    ? HTTP_GET
+	       : !strcmp(from->method, "HEAD") ? HTTP_HEAD
+	       : !strcmp(from->method, "POST") ? HTTP_POST
+					       : HTTP_OTHER;
+}
+
+/* One request, as prepared number `variant` of its kind. */
+static void request_add(struct maker *m, uint32_t number, uint16_t source, unsigned variant,
+			uint64_t type, struct text_piece payload)
+{
+	const struct config_message *from = request_of(m->traffic, source);
+	struct template_rule template = {.traffic = m->traffic,
+					 .payload = payload,
+					 .placed = payload_is_placed(from),
+					 .number = variant};
+	struct body_rule rule = {.content = (enum config_content)type,
+				 .sensitive = from->sensitive,
+				 .per_response = from->per_response,
+				 .file = &from->file,
+				 .number = number};
+	uint64_t seed = rng_next(&m->rng);
+	struct body body = {.middle = 0};
+
+	if (from->text) {
+		size_t begin = m->store.length;
+
+		template.rng = &m->rng;
+		template_add(&m->store, from->text, &template);
+		body.head = (struct text_piece){m->store.text ? m->store.text + begin : NULL,
+						(uint32_t)(m->store.length - begin)};
+	} else {
+		body_make(&body, &rule, from->body_size, &m->rng, &m->store);
+	}
+	for (enum variant v = VARIANT_KEEP; v <= VARIANT_CLOSE; v++) {
+		size_t begin = m->store.length;
+		struct rng same = {seed}; /* both are to say the same */
+
+		template.rng = &same;
+		head_request(&m->store, from, v, rule.content, body_length(&body), &template);
+		message_add(m, message_place(m, number, v), begin, &body, from->status);
+	}
+	if (!m->set)
+		return;
+	m->set->content[number] = (struct content){.source = source,
+						   .status = from->status,
+						   .type = (uint8_t)type,
+						   .is_request = true,
+						   .method = method_of(from),
+						   .line = payload.text ? variant + 1 : 0};
+	memcpy(m->set->content[number].items, body.items, sizeof(body.items));
+}
+
+static void requests_make(struct maker *m)
+{
+	unsigned lines = lines_of(&m->traffic->payloads);
+	uint64_t type[CONFIG_VARIANTS_MAX];
+	uint32_t number = 0;
+
+	for (uint16_t i = 0; i < requests_of(m->traffic); i++) {
+		const struct config_message *from = request_of(m->traffic, i);
+		unsigned count = lines ? lines : from->variants;
+
+		if (m->set)
+			m->set->ring[i] = (struct ring){
+				.first = number, .count = count, .weight = from->weight};
+		mix_deal(&from->contents, from->variants, &m->rng, type);
+		for (unsigned j = 0; j < count; j++)
+			request_add(m, number++, i, j, type[j % from->variants],
+				    line_of(&m->traffic->payloads, j));
+	}
 }
 
 static void all_make(struct maker *m)
 {
 	if (m->traffic->kind == HTTP_SERVER)
 		responses_make(m);
+	else if (m->traffic->kind == HTTP_CLIENT)
+		requests_make(m);
 	else
 		plain_make(m);
 }
 
+static uint32_t rings_of(const struct config_traffic *t)
+{
+	return t->kind == HTTP_CLIENT ? requests_of(t) : t->routes + 1;
+}
+
 static uint32_t contents_of(const struct config_traffic *t)
 {
+	unsigned lines = lines_of(&t->payloads);
 	uint32_t contents = 0;
 
-	for (unsigned i = 0; i <= t->routes; i++)
-		contents += t->kind == HTTP_SERVER ? route_of(t, i)->variants : 1;
+	for (unsigned i = 0; i < rings_of(t); i++)
+		contents += t->kind == HTTP_SERVER   ? route_of(t, i)->variants
+			    : t->kind != HTTP_CLIENT ? 1
+			    : lines                  ? lines
+						     : request_of(t, i)->variants;
 	return contents;
 }
 
@@ -218,12 +346,18 @@ static size_t text_length(const struct config_traffic *t, uint64_t seed, uint16_
 	return m.store.length + 1; /* text ends in a zero, which nobody reads */
 }
 
+uint32_t message_contents(const struct config_traffic *t, uint32_t *rings)
+{
+	*rings = rings_of(t);
+	return contents_of(t);
+}
+
 size_t message_reserve(const struct config_traffic *t, uint64_t seed, uint16_t max)
 {
 	uint32_t contents = contents_of(t);
 
 	return text_length(t, seed, max) + contents * VARIANT_COUNT * sizeof(struct message) +
-	       contents * sizeof(struct content) + (t->routes + 1) * sizeof(struct ring) + 4 * 64;
+	       contents * sizeof(struct content) + rings_of(t) * sizeof(struct ring) + 4 * 64;
 }
 
 int message_make(struct message_set *set, const struct config_traffic *t, uint64_t seed,
@@ -232,7 +366,7 @@ int message_make(struct message_set *set, const struct config_traffic *t, uint64
 	struct maker m = {.traffic = t, .set = set, .rng = {seed}, .max = max};
 	uint32_t contents = contents_of(t);
 
-	*set = (struct message_set){.contents = contents, .rings = t->routes + 1};
+	*set = (struct message_set){.contents = contents, .rings = rings_of(t)};
 	while (1u << set->content_bits < contents)
 		set->content_bits++;
 	set->message = arena_take(arena, contents * VARIANT_COUNT * sizeof(struct message));

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #include "../common/base/arena.h"
-#include "body.h"
+#include "../common/base/split.h"
+#include "template.h"
 
 /* A client sends VARIANT_KEEP, and VARIANT_CLOSE as its last request. */
 enum variant {
@@ -34,17 +35,11 @@ struct message {
 	struct body text;   /* header section and body, when it does not fit one segment */
 };
 
-/* What a content is, for those who count. */
-struct content {
-	uint16_t source; /* index of its route or request */
-	uint16_t status;
-	uint8_t type; /* enum config_content */
-	uint16_t items[SENSITIVE_KINDS];
-};
-
 /* The contents of a route or request, taken in turn. */
 struct ring {
 	uint32_t first, count, next;
+	uint32_t weight; /* of a client's, beside the others */
+	int64_t due;     /* of its turn among them */
 	bool chunked;
 	struct config_span delay;
 };
@@ -52,7 +47,7 @@ struct ring {
 struct message_set {
 	struct message *message; /* [content * VARIANT_COUNT + variant] */
 	struct content *content;
-	struct ring *ring; /* by route, the last for all other paths; of a client one */
+	struct ring *ring; /* by route, the last for all other paths; of a client by request */
 	uint32_t contents, rings;
 	uint8_t content_bits; /* that a content's number takes */
 	uint32_t longest;
@@ -64,6 +59,9 @@ int message_make(struct message_set *, const struct config_traffic *, uint64_t s
 
 /* Arena bytes message_make() takes at most. */
 size_t message_reserve(const struct config_traffic *, uint64_t seed, uint16_t max);
+
+/* How many contents and rings there will be. */
+uint32_t message_contents(const struct config_traffic *, uint32_t *rings);
 
 /* Write len bytes from offset on to `to`. */
 void message_write(const struct message *, uint32_t offset, char *to, uint32_t len);
@@ -82,7 +80,8 @@ static inline uint32_t ring_next(struct ring *ring)
 void mix_deal(const struct config_mix *, unsigned n, struct rng *, uint64_t *value);
 
 /* head.c: header sections. `body`: what they announce. */
-void head_request(struct store *, const struct config_message *, enum variant);
+void head_request(struct store *, const struct config_message *, enum variant, enum config_content,
+		  uint64_t body, struct template_rule *);
 void head_response(struct store *, const struct config_message *, enum variant, uint16_t status,
 		   enum config_content, uint64_t body);
 

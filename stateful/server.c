@@ -19,6 +19,11 @@ static enum variant response_variant(const struct http_parser *parser, const str
 	return keep ? VARIANT_KEEP : VARIANT_CLOSE;
 }
 
+static bool is_head(enum variant variant)
+{
+	return variant == VARIANT_HEAD_KEEP || variant == VARIANT_HEAD_CLOSE;
+}
+
 static uint64_t ring_delay(struct stateful *s, const struct ring *ring)
 {
 	return ring->delay.first + rng_below(&s->rng, ring->delay.last - ring->delay.first + 1);
@@ -37,6 +42,8 @@ static bool respond(struct stateful *s, struct conn *c, struct segment *seg, str
 		return false;
 	}
 	ring_next(ring);
+	if (e->split)
+		e->split->sent[content][is_head(variant)]++;
 	conn_requests_down(s, c);
 	e->stats->level.request.offered++;
 	if (e->http)

@@ -125,11 +125,32 @@ static uint32_t udp_ring(const struct config_traffic *t)
 	return ring;
 }
 
+/* Where there is more than one thing to tell apart. */
+static bool split_is_kept(const struct config_traffic *t)
+{
+	return t->requests || t->payloads.count || t->routes || t->request.variants > 1 ||
+	       (t->kind == HTTP_SERVER && (t->response.variants > 1 || t->response.sensitive));
+}
+
+static size_t split_bytes(uint32_t contents, uint32_t rings)
+{
+	return sizeof(struct split) + rings * sizeof(struct part) +
+	       contents * (sizeof(uint64_t[2]) + sizeof(uint64_t[PAYLOAD_FATES])) + 64;
+}
+
+static size_t split_reserve(const struct config_traffic *t)
+{
+	uint32_t rings, contents = message_contents(t, &rings);
+
+	return split_bytes(contents, rings) + 64;
+}
+
 static uint64_t entry_bytes(const struct config *config, const struct config_traffic *t,
 			    uint8_t family, uint64_t connections)
 {
 	uint64_t bytes = sizeof(struct entry) +
-			 message_reserve(t, config->seed, entry_mss(config, t, family));
+			 message_reserve(t, config->seed, entry_mss(config, t, family)) +
+			 (split_is_kept(t) ? split_reserve(t) : 0);
 
 	bytes += connections * udp_ring(t) * sizeof(uint32_t);
 	if (entry_is_paced(t))
@@ -290,6 +311,32 @@ static uint64_t entry_app_time(const struct entry *e)
 	return e->client ? e->think : e->idle_timeout;
 }
 
+/* Two entries of a traffic, one of each IP version, share it: their contents are the same. */
+static int split_init(struct entry *e, struct arena *arena)
+{
+	const struct message_set *set = &e->messages;
+	struct split *split = e->stats->split;
+	char *bytes;
+
+	if (!split) {
+		bytes = arena_take(arena, split_bytes(set->contents, set->rings));
+		if (!bytes)
+			return -1;
+		split = (struct split *)bytes;
+		split->contents = set->contents;
+		split->sources = set->rings;
+		split->content = set->content;
+		split->source = (struct part *)(split + 1);
+		split->sent = (void *)(split->source + set->rings);
+		split->fate = (void *)(split->sent + set->contents);
+		for (uint32_t i = 0; i < set->contents; i++)
+			split->lines = RTE_MAX(split->lines, set->content[i].line);
+		e->stats->split = split;
+	}
+	e->split = split;
+	return 0;
+}
+
 static int entry_init(struct stateful *s, struct entry *e, const struct config_traffic *t,
 		      const struct stateful_setup *setup, struct arena *arena)
 {
@@ -322,6 +369,8 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->requests = (uint16_t)(RTE_MIN(t->requests_per_connection, requests_unlimited(e))
 				 << e->messages.content_bits);
 	e->simple_max = RTE_MIN(e->messages.longest, e->mss);
+	if (split_is_kept(t) && split_init(e, arena))
+		return -1;
 	e->sack = t->tcp.sack && (!e->client || entry_is_bulky(e));
 	entry_local(s, e);
 	e->ring = udp_ring(t);

@@ -49,6 +49,8 @@ void stats_merge(struct traffic_stats *to, const struct traffic_stats *from)
 	hist_merge(&to->connect, &from->connect);
 	hist_merge(&to->first_byte, &from->first_byte);
 	hist_merge(&to->response, &from->response);
+	if (from->split)
+		split_merge(&to->split, from->split);
 }
 
 uint64_t tally_not_offered(const struct tally *tally)

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "hist.h"
+#include "split.h"
 
 /* Why a due connection or request was not started. */
 #define NOT_OFFERED_TABLE(X)                                                           \
@@ -74,6 +74,7 @@ struct traffic_level {
 struct traffic_stats {
 	_Alignas(64) struct traffic_level level;
 	struct hist connect, first_byte, response; /* of a client */
+	struct split *split;                       /* NULL: none is kept */
 };
 
 /* Names and help of the rows above. */

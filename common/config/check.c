@@ -443,6 +443,7 @@ static void traffic_check(struct reader *r)
 			replay_check(r, i);
 		else if (traffic_is_client(c->traffic[i].kind))
 			load_check(r, i);
+		http_contents_check(r, i);
 		family_check(r, i);
 		numbers_check(r, i);
 		tos_default(r, i);

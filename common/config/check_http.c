@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define VARIANTS_DEFAULT 64u
+#define REQUESTS_DEFAULT 256u
 #define GZIP_MOST        (16u << 20)
 #define XML_LEAST        4u /* <a/> */
 
@@ -23,11 +24,14 @@ static const struct where *spoken_key(struct spoken *s, const char *key, const c
 	return inner ? &s->inner : &s->key;
 }
 
-/* route < 0: `response`. */
+/* route < 0: `response`, or of a client `request`. */
 static void spoken_find(struct reader *r, struct spoken *s, unsigned i, int route)
 {
 	struct config_traffic *traffic = &r->config->traffic[i];
-	const char *name = route < 0 ? "response" : "routes";
+	bool is_client = traffic->kind == HTTP_CLIENT;
+	const char *name = is_client   ? route < 0 ? "request" : "requests"
+			   : route < 0 ? "response"
+				       : "routes";
 
 	s->root = (struct where){.node = r->document->root};
 	s->traffic = (struct where){.up = &s->root, .key = "traffic"};
@@ -37,11 +41,11 @@ static void spoken_find(struct reader *r, struct spoken *s, unsigned i, int rout
 	s->list = (struct where){.up = &s->entry, .key = name};
 	s->list.node = cJSON_GetObjectItemCaseSensitive(s->entry.node, name);
 	s->self = s->list;
-	s->message = &traffic->response;
+	s->message = is_client ? &traffic->request : &traffic->response;
 	if (route >= 0) {
 		s->self = (struct where){.up = &s->list, .index = (unsigned)route};
 		s->self.node = cJSON_GetArrayItem(s->list.node, route);
-		s->message = &traffic->route[route];
+		s->message = is_client ? &traffic->more[route] : &traffic->route[route];
 	}
 }
 
@@ -155,16 +159,104 @@ static void server_check(struct reader *r, unsigned i)
 	}
 }
 
+static bool method_has_body(const char *method)
+{
+	return !method || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0);
+}
+
+/* Something of it is made by chance, or differs from one to the next. */
+static bool request_varies(const struct config_message *m)
+{
+	bool varies = mix_varies(&m->contents) || m->sensitive ||
+		      mix_has(&m->contents, CONTENT_RANDOM) ||
+		      (m->path && (strchr(m->path, '{') || strchr(m->path, '`'))) ||
+		      (m->text && strchr(m->text, '{')) || (m->host && strchr(m->host, '{'));
+
+	for (unsigned i = 0; i < m->headers; i++)
+		varies |= strchr(m->header[i].value, '{') != NULL;
+	return varies;
+}
+
+static void request_check(struct reader *r, struct spoken *s)
+{
+	struct config_message *m = s->message;
+
+	if (mix_has(&m->contents, CONTENT_FILE) && !m->body_size)
+		m->body_size = m->file.count;
+	if (mix_has(&m->contents, CONTENT_FILE) != (m->file.count != 0))
+		problem_add(r->document, spoken_key(s, "body", NULL), PLACE_VALUE,
+			    "content \"file\" and the key \"file\" belong together");
+	if ((m->body_size || m->text) && !method_has_body(m->method))
+		problem_add(r->document, spoken_key(s, "body", NULL), PLACE_VALUE,
+			    "a %s request has no body: set \"method\" to \"POST\"", m->method);
+	if (mix_has(&m->contents, CONTENT_XML) && m->body_size && m->body_size < XML_LEAST)
+		problem_add(r->document, spoken_key(s, "body", "size"), PLACE_VALUE,
+			    "an XML document has at least %u bytes", XML_LEAST);
+	if (m->text && m->body_size)
+		problem_add(r->document, spoken_key(s, "body", "size"), PLACE_VALUE,
+			    "the body is given as text already");
+	if (!m->weight)
+		m->weight = 1;
+	if (!m->variants)
+		m->variants = request_varies(m) ? REQUESTS_DEFAULT : 1;
+}
+
+static unsigned lines_of(const struct config_bytes *file)
+{
+	unsigned lines = 0;
+	bool is_empty = true;
+
+	for (uint32_t i = 0; i <= file->count; i++) {
+		bool ends = i == file->count || file->data[i] == '\n';
+
+		lines += ends && !is_empty;
+		is_empty = ends || (is_empty && file->data[i] == '\r');
+	}
+	return lines;
+}
+
+/* A connection's record keeps in 16 bits which message it sends, and how many requests are left. */
+static void contents_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	uint64_t contents = 0, requests = t->requests_per_connection;
+	unsigned lines = lines_of(&t->payloads), bits = 0, most = 15;
+	struct spot s;
+
+	for (unsigned j = 0; t->kind == HTTP_CLIENT && j < (t->requests ? t->requests : 1); j++)
+		contents += lines ? lines : (t->requests ? t->more[j] : t->request).variants;
+	for (unsigned j = 0; t->kind == HTTP_SERVER && j <= t->routes; j++)
+		contents += (j < t->routes ? t->route[j] : t->response).variants;
+	while (1ull << bits < contents)
+		bits++;
+	while (requests != CONFIG_UNLIMITED && most && (UINT16_MAX >> most) <= (int)requests)
+		most--;
+	spot_find(r, &s, "traffic", i, "variants", NULL);
+	if (bits > most)
+		problem_add(r->document, &s.element, PLACE_VALUE,
+			    "%llu messages are to be prepared, of which %u are possible with these "
+			    "requests_per_connection: lower \"variants\"%s",
+			    (unsigned long long)contents, 1u << most,
+			    lines ? " or shorten \"payloads\"" : "");
+}
+
 static void client_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *traffic = &r->config->traffic[i];
-	const char *method = traffic->request.method;
+	struct spoken spoken;
 	struct spot s;
 
-	if (traffic->request.body_size && method && strcmp(method, "POST") != 0)
-		problem_add(r->document, spot_find(r, &s, "traffic", i, "request", "body"),
-			    PLACE_VALUE, "a %s request has no body: set \"method\" to \"POST\"",
-			    method);
+	if (traffic->requests > CONFIG_REQUESTS_MAX)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "requests", NULL),
+			    PLACE_VALUE, "expected at most %u requests, got %u",
+			    CONFIG_REQUESTS_MAX, traffic->requests);
+	if (traffic->requests && spot_find(r, &s, "traffic", i, "request", NULL)->node)
+		problem_add(r->document, &s.key, PLACE_KEY,
+			    "\"requests\" are given beside it already");
+	for (int j = -1; j < (int)traffic->requests; j++) {
+		spoken_find(r, &spoken, i, j);
+		request_check(r, &spoken);
+	}
 	spot_find(r, &s, "traffic", i, "response", "body");
 	if (!cJSON_GetObjectItemCaseSensitive(s.inner.node, "size"))
 		traffic->response.body_size = CONFIG_ANY_SIZE;
@@ -199,7 +291,6 @@ void http_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *traffic = &r->config->traffic[i];
 
-	traffic->request.variants = 1;
 	close_check(r, i);
 	if (traffic->kind == HTTP_SERVER)
 		server_check(r, i);
@@ -209,4 +300,11 @@ void http_check(struct reader *r, unsigned i)
 		datagram_check(r, i);
 	else if (traffic->kind == TCP_CLIENT || traffic->kind == TCP_SERVER)
 		raw_check(r, i);
+}
+
+/* When requests_per_connection is known. */
+void http_contents_check(struct reader *r, unsigned i)
+{
+	if (r->config->traffic[i].kind == HTTP_SERVER || r->config->traffic[i].kind == HTTP_CLIENT)
+		contents_check(r, i);
 }

@@ -183,6 +183,10 @@ struct config_message {     /* a request (client) or a response (server) */
 	uint32_t variants;     /* messages prepared of it; at least 1 */
 	bool chunked, gzip;
 	struct config_span delay;
+	/* of one of several requests */
+	const char *name;
+	uint32_t weight;
+	const char *text; /* its body, a template; NULL: by size and content */
 };
 
 enum config_congestion { CONGESTION_NEWRENO, CONGESTION_CUBIC };
@@ -210,6 +214,14 @@ struct config_tcp {
 	bool handshake_ack; /* send the handshake's ACK on its own: 7 packets */
 	bool separate_fin;  /* send FIN on its own, not with the last data */
 };
+
+struct config_list { /* words by name */
+	const char *name;
+	const char **word;
+	unsigned words;
+};
+
+#define CONFIG_REQUESTS_MAX 64
 
 enum config_closer { CLOSER_SERVER, CLOSER_CLIENT };
 
@@ -242,6 +254,12 @@ struct config_traffic {
 	uint8_t pipeline; /* udp-client: requests that a socket has under way at once */
 	bool numbered;    /* udp-client: an answer begins with its request's number */
 	struct config_close close;
+	struct config_message *more; /* http-client: the requests, instead of `request` */
+	unsigned requests;
+	struct config_list *list; /* of {list:NAME} */
+	unsigned lists;
+	struct config_bytes payloads; /* lines of {payload} */
+	struct config_mix blocked;    /* statuses by which a device refuses one */
 	struct config_message *route; /* http-server: responses by path; `response` is for others */
 	unsigned routes;
 	struct config_tcp tcp;

@@ -27,6 +27,8 @@
 #define REQUEST  .object = OBJECT_REQUEST
 #define RESPONSE .object = OBJECT_RESPONSE
 #define CLOSE    .object = OBJECT_CLOSE, .kinds = KIND_CLIENT & ~KIND_UDP_CLIENT
+#define ONE_REQUEST .object = OBJECT_ONE_REQUEST
+#define WORDS    .object = OBJECT_WORDS, .kinds = KIND_HTTP_CLIENT
 #define ROUTE    .object = OBJECT_ROUTE
 #define BLAST    .object = OBJECT_TRAFFIC, .kinds = KIND_UDP_BLAST
 #define REPLAYS  .object = OBJECT_TRAFFIC, .kinds = KIND_REPLAY
@@ -118,6 +120,26 @@
 	{OBJECT, .name = "delay", .kinds = KIND_HTTP_SERVER, .type = TYPE_SPAN,                    \
 	 FIELD(config_message, delay), .standard = "0s", .max = 120 * S,                           \
 	 .help = "How long a request waits for its response: a time, or \"10ms-50ms\"."}
+
+/* A request of an HTTP client: the only one, or one of several. */
+#define REQUEST_KEYS(OBJECT) \
+	{OBJECT, .name = "method", .kinds = KIND_HTTP_CLIENT, .type = TYPE_WORD, \
+	 FIELD(config_message, method), .choices = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS", .standard = "GET", \
+	 .help = "HTTP method."}, \
+	{OBJECT, .name = "path", .kinds = KIND_HTTP_CLIENT, .type = TYPE_PATH, \
+	 FIELD(config_message, path), .standard = "/", .help = "Path and query of the URL, a template; each back-tick is a random character."}, \
+	{OBJECT, .name = "host", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HOST, \
+	 FIELD(config_message, host), .standard = "onager", .help = "Value of the Host header."}, \
+	{OBJECT, .name = "headers", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HEADERS, \
+	 COUNTED(config_message, header, headers), \
+	 .help = "Further headers, {\"Name\": \"value\"}."}, \
+	{OBJECT, .name = "status", .kinds = KIND_HTTP_CLIENT, .type = TYPE_COUNT, \
+	 FIELD(config_message, status), .min = 200, .max = 599, \
+	 .help = "Status that its response must have; absent: as `response` says."}, \
+	{OBJECT, .name = "variants", .kinds = KIND_HTTP_CLIENT, .type = TYPE_COUNT, \
+	 FIELD(config_message, variants), .min = 1, .max = CONFIG_VARIANTS_MAX, \
+	 .help = "So many requests are prepared of it and sent in turn; absent: 256 if anything is " \
+		 "to vary, else 1."}
 
 /* clang-format off: one key, one row */
 const struct key key_table[] = {
@@ -335,6 +357,20 @@ const struct key key_table[] = {
 	 .inner = OBJECT_REQUEST, FIELD(config_traffic, request), .help = "What a client sends."},
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_SERVER | KIND_TCP | KIND_UDP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_RESPONSE, FIELD(config_traffic, response), .help = "What a server sends."},
+	{TRAFFIC, .name = "requests", .kinds = KIND_HTTP_CLIENT, .type = TYPE_LIST,
+	 .inner = OBJECT_ONE_REQUEST, COUNTED(config_traffic, more, requests),
+	 .help = "Several requests, mixed by weight, instead of `request`."},
+	{TRAFFIC, .name = "lists", .kinds = KIND_HTTP_CLIENT, .type = TYPE_LIST,
+	 .inner = OBJECT_WORDS, COUNTED(config_traffic, list, lists),
+	 .help = "Words for {list:NAME} in requests."},
+	{TRAFFIC, .name = "payloads", .kinds = KIND_HTTP_CLIENT, .type = TYPE_FILE,
+	 FIELD(config_traffic, payloads), .max = FILE_MOST,
+	 .help = "File with a payload in each line, for {payload} in requests, or as the query of "
+		 "their paths; each line is sent in turn, and told whether it was answered, "
+		 "blocked or not answered."},
+	{TRAFFIC, .name = "blocked", .kinds = KIND_HTTP_CLIENT, .type = TYPE_MIX,
+	 FIELD(config_traffic, blocked), .standard = "403", .min = 200, .max = 599,
+	 .help = "Statuses that mean: blocked; so do a reset and a close without response."},
 	{TRAFFIC, .name = "close", .kinds = KIND_CLIENT & ~KIND_UDP_CLIENT, .type = TYPE_OBJECT,
 	 .inner = OBJECT_CLOSE, FIELD(config_traffic, close),
 	 .help = "How a client ends a connection after its last response, by weights; absent: in "
@@ -542,16 +578,7 @@ const struct key key_table[] = {
 	{RATES, .name = "poisson", .type = TYPE_BOOL, FIELD(config_load, poisson),
 	 .standard = "false", .help = "Random gaps, exponentially distributed about the mean."},
 
-	{REQUEST, .name = "method", .kinds = KIND_HTTP_CLIENT, .type = TYPE_WORD,
-	 FIELD(config_message, method), .choices = "GET|HEAD|POST", .standard = "GET",
-	 .help = "HTTP method."},
-	{REQUEST, .name = "path", .kinds = KIND_HTTP_CLIENT, .type = TYPE_PATH,
-	 FIELD(config_message, path), .standard = "/", .help = "Path and query of the URL."},
-	{REQUEST, .name = "host", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HOST,
-	 FIELD(config_message, host), .standard = "onager", .help = "Value of the Host header."},
-	{REQUEST, .name = "headers", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HEADERS,
-	 COUNTED(config_message, header, headers),
-	 .help = "Further headers, {\"Name\": \"value\"}."},
+	REQUEST_KEYS(REQUEST),
 	{REQUEST, .name = "size", .kinds = KIND_TCP, .type = TYPE_COUNT,
 	 FIELD(config_message, body_size), .standard = "1", .min = 1, .max = GI,
 	 .help = "Bytes the client sends."},
@@ -571,6 +598,20 @@ const struct key key_table[] = {
 		 "Absent: a server sends back what it received, a client takes any."},
 	{RESPONSE, .name = "body", .kinds = KIND_HTTP_SERVER | KIND_TCP, .type = TYPE_OBJECT,
 	 .inner = OBJECT_BODY, .help = "The payload."},
+
+	{ONE_REQUEST, .name = "name", .kinds = KIND_HTTP_CLIENT, .type = TYPE_NAME, FIELD(config_message, name),
+	 .help = "Name in results; absent: request0, request1, ..."},
+	{ONE_REQUEST, .name = "weight", .kinds = KIND_HTTP_CLIENT, .type = TYPE_COUNT, FIELD(config_message, weight),
+	 .standard = "1", .min = 1, .max = 1000000,
+	 .help = "Its share of all requests, beside the weights of the others."},
+	REQUEST_KEYS(ONE_REQUEST),
+	{ONE_REQUEST, .name = "body", .kinds = KIND_HTTP_CLIENT, .type = TYPE_OBJECT, .inner = OBJECT_BODY,
+	 .help = "The payload."},
+
+	{WORDS, .name = "name", .type = TYPE_NAME, FIELD(config_list, name), .required = true,
+	 .help = "NAME of {list:NAME}."},
+	{WORDS, .name = "words", .type = TYPE_TEXTS, COUNTED(config_list, word, words),
+	 .required = true, .help = "What it may stand for."},
 
 	{CLOSE, .name = "keep", .type = TYPE_COUNT, FIELD(config_close, weight[0]),
 	 .standard = "0", .max = 1000000,
@@ -612,6 +653,20 @@ const struct key key_table[] = {
 	 .standard = "0",
 	 .max = GI,
 	 .help = "Bytes of a POST request's body."},
+	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "text", .type = TYPE_TEXT,
+	 FIELD(config_message, text), .help = "The body, a template, instead of a size."},
+	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "content", .type = TYPE_MIX,
+	 FIELD(config_message, contents), .choices = CONTENT_CHOICES, .standard = "bare",
+	 .help = "What the body is."},
+	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "file", .type = TYPE_FILE,
+	 FIELD(config_message, file), .max = FILE_MOST,
+	 .help = "The file of content \"file\", at its length."},
+	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "sensitive", .type = TYPE_SET,
+	 FIELD(config_message, sensitive), .choices = SENSITIVE_CHOICES,
+	 .help = "Made-up personal data among the values of a document."},
+	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "per_request", .type = TYPE_COUNT,
+	 FIELD(config_message, per_response), .standard = "1", .min = 1, .max = 1000,
+	 .help = "So many items of each kind of sensitive data."},
 	{.object = OBJECT_BODY,
 	 .name = "size",
 	 .kinds = KIND_HTTP_SERVER,
@@ -783,6 +838,8 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_LOAD] = {"load", sizeof(struct config_load), NULL},
 	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},
 	[OBJECT_RESPONSE] = {"response", sizeof(struct config_message), NULL},
+	[OBJECT_ONE_REQUEST] = {"request", sizeof(struct config_message), NULL},
+	[OBJECT_WORDS] = {"list", sizeof(struct config_list), NULL},
 	[OBJECT_CLOSE] = {"close", sizeof(struct config_close), NULL},
 	[OBJECT_ROUTE] = {"route", sizeof(struct config_message), NULL},
 	[OBJECT_BODY] = {"body", sizeof(struct config_message), NULL},

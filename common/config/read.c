@@ -179,6 +179,8 @@ static void name_default(struct reader *r, const struct where *w, enum key_objec
 		((struct config_port *)base)->name = storage_text(r->config, name);
 	else if (object == OBJECT_TRAFFIC)
 		((struct config_traffic *)base)->name = storage_text(r->config, name);
+	else if (object == OBJECT_ONE_REQUEST)
+		((struct config_message *)base)->name = storage_text(r->config, name);
 	free(name);
 }
 

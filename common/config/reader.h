@@ -101,6 +101,7 @@ void blast_check(struct reader *, unsigned traffic);
 void replay_check(struct reader *, unsigned traffic);
 void duration_check(struct reader *);
 void http_check(struct reader *, unsigned traffic);
+void http_contents_check(struct reader *, unsigned traffic);
 void datagram_check(struct reader *, unsigned traffic);
 
 #endif

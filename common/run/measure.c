@@ -49,6 +49,8 @@ void measure_close(struct result *result)
 	free(result->begin.traffic);
 	free(result->end.traffic);
 	free(result->total.traffic);
+	for (unsigned i = 0; result->traffic && i < result->config->traffics; i++)
+		split_free(result->traffic[i].split);
 	free(result->traffic);
 	free(result->port);
 	free(result->worker);

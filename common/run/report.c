@@ -316,6 +316,8 @@ static void walk_traffic(struct sink *s, const struct result *r, unsigned i)
 	sink_count(s, "open_max", stats->level.open_max);
 	if (traffic->close.is_set)
 		walk_closed(s, &stats->level);
+	if (stats->split)
+		report_walk_split(s, traffic, stats->split);
 	if (traffic_is_client(traffic->kind)) {
 		sink_begin(s, "latency_us", SINK_OBJECT);
 		report_walk_latency(s, "connect", &stats->connect);

@@ -66,6 +66,8 @@ struct report_achieved {
 void report_achieved(const struct result *, unsigned traffic, struct report_achieved *);
 
 /* Tell the members of a histogram, in microseconds. */
+/* By request or route, status, content and payload. */
+void report_walk_split(struct sink *, const struct config_traffic *, const struct split *);
 void report_walk_latency(struct sink *, const char *name, const struct hist *);
 
 /* Tell a rate that was asked for, if it was: a number or "max". */
