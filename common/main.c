@@ -21,6 +21,7 @@
 #include "run/capture.h"
 #include "run/offline.h"
 #include "run/memory.h"
+#include "run/packet_file.h"
 #include "run/page.h"
 #include "run/plan.h"
 #include "run/plan_machine.h"
@@ -191,6 +192,7 @@ static int config_read(struct config *config, const struct arguments *a, const c
 		.cores = (unsigned)sysconf(_SC_NPROCESSORS_CONF),
 		.filter_is_wrong = capture_filter_is_wrong,
 		.faults = strcmp(command, "simulate") ? device_faults : simulate_faults,
+		.packet_read = packet_file_read,
 	};
 
 	if (!a->file && strcmp(command, "replay"))

@@ -98,7 +98,7 @@ static void headers_make(struct frame *f, const struct config_port *port,
 	f->payload = (uint16_t)(f->l4 + UDP_BYTES);
 	f->l4_check = (uint16_t)(f->l4 + 6);
 	ip[0] = 0x45;
-	ip[1] = port->tos;
+	ip[1] = blast->tos;
 	ip[6] = 0x40; /* do not fragment */
 	ip[8] = blast->ttl;
 	ip[9] = PROTOCOL_UDP;

@@ -26,7 +26,7 @@ static void source_check(struct reader *r, unsigned i)
 {
 	static const char *const pools[] = {"clients", "servers", "client_ports", "server_ports",
 					    "size",    "sizes",   "imix",         "payload",
-					    "ttl",     "tag",     "walk"};
+					    "ttl",     "tos",     "tag",          "walk"};
 	const struct config_blast *blast = &r->config->traffic[i].blast;
 	struct spot s;
 
@@ -53,6 +53,8 @@ static void sizes_check(struct reader *r, unsigned i)
 	unsigned least = header + IP_UDP + (blast->tag ? TAG_BYTES : 0), most = header + port->mtu;
 	struct spot s, last;
 
+	if (!has_key(r, i, "tos"))
+		blast->tos = port->tos;
 	blast_spot(r, &last, i, "size");
 	for (unsigned n = 0; n < 3; n++) {
 		if (!blast_spot(r, &s, i, key[n])->node)

@@ -129,7 +129,7 @@ struct config_blast {
 	enum walk_first walk;
 	uint64_t packets, bytes, duration; /* 0: no such limit */
 	bool tag;
-	uint8_t ttl;
+	uint8_t ttl, tos;
 	uint8_t stream; /* its number in the tags */
 };
 
@@ -374,6 +374,10 @@ struct config_machine {
 	/* What a configuration that is good in itself asks too much of, at most `most`; returns how
 	 * many. NULL: not looked at. */
 	unsigned (*faults)(const struct config *, struct config_fault *, unsigned most);
+	/* Packet `number`, from 1, of a capture file into `data`; its length, or 0 and why not,
+	 * into `why`. NULL: there are none. */
+	uint32_t (*packet_read)(const char *file, uint64_t number, uint8_t *data, uint32_t size,
+				char *why, size_t why_size);
 };
 
 /* Read `file` ("-": stdin; NULL: nothing but the settings), apply the `set` arguments

@@ -402,8 +402,9 @@ const struct key key_table[] = {
 	{BLAST, .name = "imix", .type = TYPE_IMIX, COUNTED(config_traffic, blast.size, blast.sizes),
 	 .help = "The simple Internet mix: of 12 frames 7 of 60, 4 of 590 and 1 of 1514 bytes."},
 	{BLAST, .name = "template", .type = TYPE_BYTES, FIELD(config_traffic, blast.template),
-	 .help = "The whole frame without FCS, instead of UDP from clients to servers; its IPv4, "
-		 "UDP, TCP and ICMP checksums are made right."},
+	 .help = "The whole frame without FCS, instead of UDP from clients to servers, as bytes or "
+		 "as a packet of a capture file, \"pcap:FILE#3\"; its IPv4, UDP, TCP and ICMP "
+		 "checksums are made right."},
 	{BLAST, .name = "payload", .type = TYPE_PAYLOAD, FIELD(config_traffic, blast.payload),
 	 .standard = "zeros",
 	 .help = "What follows the tag: bytes that are zero or random (by the seed), or those "
@@ -430,6 +431,8 @@ const struct key key_table[] = {
 	 .help = "Time to live, or hop limit of IPv6, of the packets sent."},
 	{BLAST, .name = "ttl", .type = TYPE_COUNT, FIELD(config_traffic, blast.ttl),
 	 .standard = "64", .min = 1, .max = 255, .help = "Time to live of the packets."},
+	{BLAST, .name = "tos", .type = TYPE_COUNT, FIELD(config_traffic, blast.tos), .max = 255,
+	 .help = "TOS byte (DSCP and ECN) of the packets; absent: the port's."},
 	{BLAST, .name = "packets", .type = TYPE_COUNT, FIELD(config_traffic, blast.packets),
 	 .min = 1, .max = UINT64_MAX - 1, .help = "Stop after so many packets. When all clients of a run have stopped so, it ends."},
 	{BLAST, .name = "bytes", .type = TYPE_COUNT, FIELD(config_traffic, blast.bytes), .min = 60,

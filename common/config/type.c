@@ -413,8 +413,10 @@ const struct type type_table[TYPES] = {
 			NUMBERS("\"integer\",\"string\",\"array\"", "60", "9216", SPAN, ""),
 			sizes_read},
 	[TYPE_IMIX] = {"true or false", "\"type\":\"boolean\"", imix_read},
-	[TYPE_BYTES] = {"bytes as hexadecimal digits, two each",
-			"\"type\":\"string\",\"pattern\":\"^([0-9a-fA-F]{2} ?)+$\"", bytes_read},
+	[TYPE_BYTES] = {"bytes as hexadecimal digits, two each, or \"pcap:\" with the name of a "
+			"capture file and perhaps \"#\" and a packet's number",
+			"\"type\":\"string\",\"pattern\":\"^(([0-9a-fA-F]{2} ?)+|pcap:.+)$\"",
+			bytes_read},
 	[TYPE_PAYLOAD] =
 		{"\"zeros\", \"random\", \"hex:\" with hexadecimal digits, or \"file:\" with "
 		 "the name of a file",

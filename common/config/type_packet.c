@@ -82,11 +82,33 @@ static bool hex_take(struct reader *r, const char *text, struct config_bytes *by
 	return bytes->count;
 }
 
+/* "FILE" or "FILE#NUMBER". */
+static void packet_take(struct reader *r, const struct where *w, const char *name,
+			struct config_bytes *bytes)
+{
+	const char *hash = strrchr(name, '#');
+	char *file = text_format("%.*s", (int)(hash ? hash - name : (long)strlen(name)), name);
+	char why[512] = "capture files are not read here";
+	uint64_t number = 1;
+
+	bytes->data = storage_take(r->config, FILE_MOST);
+	if (hash && (!value_count(hash + 1, &number) || !number))
+		snprintf(why, sizeof(why), "expected a number from 1 behind the #");
+	else if (r->machine->packet_read)
+		bytes->count = r->machine->packet_read(file, number, bytes->data, FILE_MOST, why,
+						       sizeof(why));
+	if (!bytes->count)
+		problem_add(r->document, w, PLACE_VALUE, "%s", why);
+	free(file);
+}
+
 void bytes_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	struct config_bytes *bytes = (struct config_bytes *)(base + key->offset);
 
-	if (!cJSON_IsString(w->node) || !hex_take(r, w->node->valuestring, bytes)) {
+	if (cJSON_IsString(w->node) && strncmp(w->node->valuestring, "pcap:", 5) == 0) {
+		packet_take(r, w, w->node->valuestring + 5, bytes);
+	} else if (!cJSON_IsString(w->node) || !hex_take(r, w->node->valuestring, bytes)) {
 		bytes->count = 0;
 		words_refuse(r, w, key);
 	}

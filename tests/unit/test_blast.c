@@ -302,6 +302,44 @@ static void test_stop_rules(void **state)
 	}
 }
 
+static void header_tap(void *arg, unsigned worker, const struct rte_mbuf *m, uint64_t now)
+{
+	const uint8_t *want = arg, *ip = frame_bytes(m) + 14;
+
+	(void)worker;
+	(void)now;
+	frame_is_right(m, 14);
+	assert_int_equal(ip[1], want[0]);
+	assert_int_equal(ip[8], want[1]);
+}
+
+/* TOS is the port's, unless the blast says otherwise. */
+static void test_header(void **state)
+{
+	static const struct {
+		const char *port, *keys;
+		uint8_t want[2]; /* TOS, TTL */
+	} table[] = {
+		{"", "", {0, 64}},
+		{", 'tos': 184", "", {184, 64}},
+		{", 'tos': 184", ", 'tos': 0, 'ttl': 1", {0, 1}},
+		{"", ", 'tos': 255, 'ttl': 255", {255, 255}},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		uint8_t want[2] = {table[i].want[0], table[i].want[1]};
+		struct blast_lab *lab;
+		char keys[512];
+
+		snprintf(keys, sizeof(keys), POOLS "'load': {'pps': 'max'}, 'packets': 100%s",
+			 table[i].keys);
+		lab = blast_open(table[i].port, keys, 1);
+		assert_int_equal(blast_run(lab, 1000, header_tap, want), 100);
+		blast_close(lab);
+	}
+}
+
 struct times {
 	uint64_t at[4000];
 	unsigned packets;
@@ -463,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_walk_order),
 		cmocka_unit_test(test_on_link),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_stop_after_bytes),
 		cmocka_unit_test(test_stop_rules),
 		cmocka_unit_test(test_bursts_leave_together),
