@@ -32,8 +32,8 @@ struct rte_mbuf *packet_box_new(struct packet_box *box)
 	memset(m, FILL, sizeof(*m) + HEADROOM + box->room);
 	memset(m, 0, sizeof(*m));
 	/* The room ends where the block ends: one byte too many is one too many for the sanitizer.
-	 */
-	m->buf_addr = (char *)(m + 1) + (-(HEADROOM + box->room) & 63);
+	 * Of an odd room one byte is left over: headers begin at even addresses. */
+	m->buf_addr = (char *)(m + 1) + (-(HEADROOM + box->room) & 62);
 	m->buf_len = (uint16_t)(HEADROOM + box->room);
 	m->data_off = HEADROOM;
 	m->nb_segs = 1;
