@@ -174,11 +174,12 @@ static inline bool group_step(const struct worker_group *group, uint64_t stall, 
 int worker_loop(void *arg)
 {
 	const struct worker_group *group = arg;
-	uint64_t stall = clock_cycles(group->clock, STALL_NS);
-	uint64_t idle = clock_cycles(group->clock, IDLE_NS);
-	uint64_t tsc = rte_rdtsc(), worked = tsc, now;
+	uint64_t stall, idle, tsc, worked, now;
 
 	race_get();
+	stall = clock_cycles(group->clock, STALL_NS);
+	idle = clock_cycles(group->clock, IDLE_NS);
+	worked = tsc = rte_rdtsc();
 	port_enter();
 	do {
 		now = clock_ns(group->clock, tsc);
