@@ -20,6 +20,7 @@
 
 #include "dpdk_compat.h"
 #include "port_use.h"
+#include "race.h"
 
 #define BUFFER_DEFAULT 2048 /* bsize of the driver */
 
@@ -126,8 +127,10 @@ static void close_alarm(void *arg)
 {
 	struct closing *closing = arg;
 
+	race_get();
 	rte_eth_dev_stop(closing->id);
 	rte_eth_dev_close(closing->id);
+	race_give();
 	sem_post(&closing->done);
 }
 
@@ -136,11 +139,13 @@ void device_memif_close(uint16_t id)
 	struct closing closing = {.id = id};
 
 	sem_init(&closing.done, 0, 0);
+	race_give();
 	if (rte_eal_alarm_set(1, close_alarm, &closing)) {
 		close_alarm(&closing);
 		return;
 	}
 	while (sem_wait(&closing.done))
 		;
+	race_get();
 	sem_destroy(&closing.done);
 }
