@@ -69,14 +69,14 @@ for queues in one two; do
 done
 
 case_is "a packet of a capture file as template"
-cp 0.pcap template.pcap # of the mix: sizes 60, 590, 60, ...
-blast template.json '"template": "pcap:template.pcap#2", "packets": 3, "load": {"pps": "max"},
+cp 0.pcap template.capture # of the mix, every second one: sizes 60, 60, 590, ...
+blast template.json '"template": "pcap:template.capture#3", "packets": 3, "load": {"pps": "max"},
 	"modify": [{"offset": 30, "bytes": 4}]'
 sed -i 's/"servers": "10.1.0.1", "server_ports": 9,//' template.json
 sent template.json 0
 [ "$(cut -f 3 all.txt | sort | uniq -c | xargs)" = "3 590" ] || fail "$(cat all.txt)"
-onager_exits 2 check template.json --set 'traffic.0.template="pcap:template.pcap#100000"'
-says cmd.err 'traffic\[0\].template: template.pcap: no packet 100000'
+onager_exits 2 check template.json --set 'traffic.0.template="pcap:template.capture#100000"'
+says cmd.err 'traffic\[0\].template: template.capture: no packet 100000'
 onager_exits 2 check template.json --set 'traffic.0.template="pcap:no.pcap"'
 says cmd.err 'traffic\[0\].template: no.pcap: No such file'
 
