@@ -287,6 +287,39 @@ void body_write(const struct body *body, uint64_t offset, char *to, uint64_t len
 	}
 }
 
+void body_wrap(struct body *body, uint32_t max, struct store *store)
+{
+	uint32_t unit = body->unit.length;
+	char *at;
+
+	if (body_length(body) <= max || body->middle <= unit)
+		return;
+	at = store_add(store, body->unit.text, unit);
+	store->length += max;
+	body->unit.text = at;
+	body->wrap = max;
+	for (uint32_t i = 0; at && i < max; i++)
+		at[unit + i] = at[i];
+}
+
+const char *body_bytes(const struct body *body, uint32_t offset, uint32_t length)
+{
+	const struct text_piece *head = &body->head, *unit = &body->unit, *tail = &body->tail;
+	uint32_t at;
+
+	if (offset < head->length)
+		return offset + length <= head->length ? head->text + offset : NULL;
+	offset -= head->length;
+	if (offset >= body->middle) {
+		at = offset - (uint32_t)body->middle;
+		return at + length <= tail->length ? tail->text + at : NULL;
+	}
+	at = offset % unit->length;
+	if (offset + length > body->middle || at + length > unit->length + body->wrap)
+		return NULL;
+	return unit->text + at;
+}
+
 static void chunk_add(struct store *store, const char *data, uint32_t length)
 {
 	if (!length)

@@ -31,6 +31,7 @@ struct text_piece {
 struct body {
 	struct text_piece head, unit, tail;
 	uint64_t middle; /* bytes of the unit's repetition */
+	uint32_t wrap;   /* so many of them lie behind the unit once more */
 	uint16_t items[SENSITIVE_KINDS];
 };
 
@@ -54,6 +55,12 @@ void body_make(struct body *, const struct body_rule *, uint64_t size, struct rn
 /* The same body in chunks (RFC 9112 section 7.1), or gzip-encoded (RFC 1952). */
 void body_chunk(struct body *, struct store *);
 void body_gzip(struct body *, struct store *);
+
+/* Store the unit so that any `max` bytes of its repetition lie somewhere in one piece. */
+void body_wrap(struct body *, uint32_t max, struct store *);
+
+/* Where length bytes from offset on lie in one piece; NULL: nowhere. */
+const char *body_bytes(const struct body *, uint32_t offset, uint32_t length);
 
 /* Write length bytes from offset on. */
 void body_write(const struct body *, uint64_t offset, char *to, uint64_t length);

@@ -119,6 +119,8 @@ static void content_add(struct maker *m, uint32_t number, uint16_t source,
 	chunked = body;
 	if (from->chunked && has_body)
 		body_chunk(&chunked, &m->store);
+	body_wrap(&body, m->max, &m->store);
+	body_wrap(&chunked, m->max, &m->store);
 	for (enum variant v = VARIANT_KEEP; v <= VARIANT_HEAD_CLOSE; v++)
 		response_add(m, number, from, &content, &body, &chunked, v);
 	if (from->chunked)
@@ -183,6 +185,7 @@ static void plain_make(struct maker *m)
 
 	body_make(&body, &rule, from->body_size == CONFIG_ANY_SIZE ? 0 : from->body_size, &m->rng,
 		  &m->store);
+	body_wrap(&body, m->max, &m->store);
 	for (enum variant v = VARIANT_KEEP; v <= VARIANT_CLOSE; v++)
 		message_add(m, message_place(m, 0, v), m->store.length, &body, from->status);
 	if (m->set)
@@ -270,6 +273,7 @@ static void request_add(struct maker *m, uint32_t number, uint16_t source, unsig
 						(uint32_t)(m->store.length - begin)};
 	} else {
 		body_make(&body, &rule, from->body_size, &m->rng, &m->store);
+		body_wrap(&body, m->max, &m->store);
 	}
 	for (enum variant v = VARIANT_KEEP; v <= VARIANT_CLOSE; v++) {
 		size_t begin = m->store.length;
@@ -385,4 +389,16 @@ void message_write(const struct message *m, uint32_t offset, char *to, uint32_t 
 		memcpy(to, m->whole + offset, len);
 	else
 		body_write(&m->text, offset, to, len);
+}
+
+const char *message_bytes(const struct message *m, uint32_t offset, uint32_t len)
+{
+	return m->whole ? m->whole + offset : body_bytes(&m->text, offset, len);
+}
+
+uint64_t message_sum(const struct message *m, uint32_t offset, uint32_t len)
+{
+	if (m->whole && len == m->length)
+		return m->whole_sum;
+	return checksum_sum(message_bytes(m, offset, len), len);
 }

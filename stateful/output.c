@@ -86,6 +86,25 @@ always_inline bool frame_route(struct stateful *s, const struct conn *c, const s
 	return true;
 }
 
+/* A packet whose payload lies in a segment behind it, and has been read, can be written over too:
+ * that segment goes. */
+static __attribute__((noinline)) bool mbuf_cut(struct stateful *s, struct rte_mbuf *m,
+					       uint32_t length)
+{
+	struct rte_mbuf *rest = m->next;
+
+	if (m->nb_segs != 2)
+		return false;
+	m->nb_segs = 1;
+	if (!mbuf_reusable(m, length)) {
+		m->nb_segs = 2;
+		return false;
+	}
+	m->next = NULL;
+	s->tx->release(s->tx, rest);
+	return true;
+}
+
 /* A packet with room for `length` bytes, and where it goes: the received one unless it is
  * refused (then it stays for the drop sample), or a blank one. */
 always_inline bool frame_take(struct stateful *s, const struct conn *c, const struct segment *seg,
@@ -96,7 +115,8 @@ always_inline bool frame_take(struct stateful *s, const struct conn *c, const st
 
 	if (!frame_route(s, c, in, ends, family, &frame->mac))
 		return false;
-	if (in && seg->rx->reason[seg->index] == DROP_NONE && mbuf_reusable(in, length))
+	if (in && seg->rx->reason[seg->index] == DROP_NONE &&
+	    (likely(mbuf_reusable(in, length)) || mbuf_cut(s, in, length)))
 		frame->m = rx_take(seg->rx, seg->index);
 	else
 		frame->m = tx_new(s->tx);
@@ -272,6 +292,26 @@ struct piece { /* of a message */
 	uint32_t offset, len;
 };
 
+/* Hang a long payload behind the packet, left where it lies; its checksum sum. */
+static uint64_t payload_hang(struct rte_mbuf *m, struct rte_mbuf *behind, struct piece piece)
+{
+	m->pkt_len += piece.len;
+	m->nb_segs = 2;
+	m->next = behind;
+	return message_sum(piece.message, piece.offset, piece.len);
+}
+
+/* A packet that refers to the payload, or NULL: it is to be copied. */
+static struct rte_mbuf *payload_refer(struct stateful *s, struct piece piece)
+{
+	const char *bytes;
+
+	if (piece.len < s->tx->piece_min)
+		return NULL;
+	bytes = message_bytes(piece.message, piece.offset, piece.len);
+	return bytes ? tx_piece(s->tx, bytes, (uint16_t)piece.len) : NULL;
+}
+
 /* A segment with fields->options bytes of options, in words. */
 always_inline bool with_as(struct stateful *s, struct conn *c, struct segment *seg,
 			   const struct fields *fields, const uint32_t *option, struct piece piece,
@@ -281,20 +321,27 @@ always_inline bool with_as(struct stateful *s, struct conn *c, struct segment *s
 	uint32_t headers = (uint32_t)(s->l2_len + ip_bytes(family) + TCP_BYTES);
 	uint32_t payload = headers + fields->options;
 	struct ends ends = conn_ends(s, c, family);
+	struct rte_mbuf *behind = payload_refer(s, piece);
+	uint32_t length = payload + (behind ? 0 : piece.len);
 	struct frame frame;
 	uint64_t sum = 0;
 	uint8_t *start;
 
-	if (!frame_take(s, c, seg, &ends, family, payload + piece.len, &frame))
+	if (!frame_take(s, c, seg, &ends, family, length, &frame)) {
+		if (behind)
+			tx_piece_return(s->tx);
 		return false;
-	frame_length(&frame, payload + piece.len);
+	}
+	frame_length(&frame, length);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
 	memcpy(start, e->header, TEMPLATE_MAX);
 	for (uint32_t i = 0; i < fields->options; i += sizeof(*option), option++) {
 		memcpy(start + headers + i, option, sizeof(*option));
 		sum += *option;
 	}
-	if (piece.len) {
+	if (behind) {
+		sum += payload_hang(frame.m, behind, piece);
+	} else if (piece.len) {
 		message_write(piece.message, piece.offset, (char *)start + payload, piece.len);
 		if (!s->offload)
 			sum += checksum_sum(start + payload, piece.len);
@@ -311,6 +358,16 @@ static bool output_with(struct stateful *s, struct conn *c, struct segment *seg,
 	if (likely(conn_entry(s, c)->family == 4))
 		return with_as(s, c, seg, fields, option, piece, 4);
 	return with_as(s, c, seg, fields, option, piece, 6);
+}
+
+/* A segment with a long payload. */
+static __attribute__((noinline)) bool output_long(struct stateful *s, struct conn *c,
+						  struct segment *seg, uint8_t flags, uint32_t seq,
+						  struct piece piece)
+{
+	struct fields fields = conn_fields(conn_entry(s, c), c, flags, seq);
+
+	return output_with(s, c, seg, &fields, NULL, piece);
 }
 
 /* Which segments came before their turn (RFC 2018 section 3), behind the options there are, in
@@ -387,6 +444,8 @@ bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uin
 {
 	if (is_extended(s, c))
 		return output_extended(s, c, seg, flags, seq, (struct piece){message, offset, len});
+	if (len >= s->tx->piece_min)
+		return output_long(s, c, seg, flags, seq, (struct piece){message, offset, len});
 	return output(s, c, seg, flags, seq, message, offset, len);
 }
 
@@ -396,6 +455,9 @@ bool output_whole(struct stateful *s, struct conn *c, struct segment *seg, uint8
 	if (!message->length)
 		return output(s, c, seg, flags & (uint8_t)~TCP_SYN, c->snd_nxt, NULL, 0, 0);
 	require(message->whole);
+	if (unlikely(message->length >= s->tx->piece_min))
+		return output_long(s, c, seg, flags, c->snd_nxt,
+				   (struct piece){message, 0, message->length});
 	return output(s, c, seg, flags & (uint8_t)~TCP_SYN, c->snd_nxt, message, 0,
 		      message->length);
 }

@@ -66,9 +66,15 @@ struct tx {
 	uint32_t capacity;       /* of queue */
 	struct rte_mbuf **blank; /* stock of blank packets, single-segment, reset */
 	uint32_t blanks;
-	uint32_t refused; /* pushed with no room; the driver frees and counts them */
+	/* Pieces: packets without memory of their own, for payload that lies somewhere else. Where
+	 * a driver has none, piece_min is UINT32_MAX. */
+	struct rte_mbuf **piece;
+	uint32_t pieces;
+	uint32_t piece_min; /* payloads of fewer bytes cost less to copy */
+	uint32_t refused;   /* pushed with no room; the driver frees and counts them */
 	/* Put blanks into stock; returns how many there are now, 0 when the pool is empty. */
 	uint32_t (*refill)(struct tx *);
+	uint32_t (*refill_pieces)(struct tx *);
 	/* Give one packet back that was taken and will not be sent. */
 	void (*release)(struct tx *, struct rte_mbuf *);
 };
@@ -86,6 +92,28 @@ static inline struct rte_mbuf *tx_new(struct tx *tx)
 	if (__builtin_expect(!tx->blanks, 0) && !tx->refill(tx))
 		return NULL;
 	return tx->blank[--tx->blanks];
+}
+
+/* A piece, to be made the second segment of a packet: its data are `length` bytes at `data`, which
+ * nobody writes to and which outlive the port. NULL: copy them. */
+static inline struct rte_mbuf *tx_piece(struct tx *tx, const void *data, uint16_t length)
+{
+	struct rte_mbuf *m;
+
+	if (__builtin_expect(!tx->pieces, 0) && !tx->refill_pieces(tx))
+		return NULL;
+	m = tx->piece[--tx->pieces];
+	m->buf_addr = (void *)(uintptr_t)data;
+	m->data_off = 0;
+	m->buf_len = m->data_len = length;
+	m->pkt_len = length;
+	return m;
+}
+
+/* The one just taken is not needed after all. */
+static inline void tx_piece_return(struct tx *tx)
+{
+	tx->pieces++;
 }
 
 /* Queue a finished packet. Without room it is given back and counted as refused. */

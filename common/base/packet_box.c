@@ -83,6 +83,15 @@ static uint32_t tx_refill(struct tx *tx)
 	return tx->blanks;
 }
 
+static uint32_t tx_refill_pieces(struct tx *tx)
+{
+	struct packet_tx *t = (struct packet_tx *)tx;
+
+	t->piece = packet_box_new(t->box);
+	tx->pieces = t->piece ? 1 : 0;
+	return tx->pieces;
+}
+
 static void tx_release(struct tx *tx, struct rte_mbuf *m)
 {
 	packet_box_free(((struct packet_tx *)tx)->box, m);
@@ -95,6 +104,9 @@ int packet_tx_open(struct packet_tx *t, struct packet_box *box, uint32_t capacit
 			    .capacity = capacity,
 			    .blank = &t->stock,
 			    .refill = tx_refill,
+			    .piece = &t->piece,
+			    .piece_min = UINT32_MAX,
+			    .refill_pieces = tx_refill_pieces,
 			    .release = tx_release};
 	return t->queue ? 0 : -1;
 }
@@ -105,6 +117,8 @@ void packet_tx_close(struct packet_tx *t)
 		packet_box_free(t->box, t->queue[--t->tx.count]);
 	while (t->tx.blanks)
 		packet_box_free(t->box, t->tx.blank[--t->tx.blanks]);
+	while (t->tx.pieces)
+		packet_box_free(t->box, t->tx.piece[--t->tx.pieces]);
 	free(t->queue);
 	*t = (struct packet_tx){0};
 }

@@ -30,12 +30,12 @@ struct rte_mbuf *packet_box_copy(struct packet_box *, const struct rte_mbuf *);
 /* Give a packet back, all its segments. */
 void packet_box_free(struct packet_box *, struct rte_mbuf *);
 
-/* A `struct tx` over a box. Blanks in stock are in the box: a leak is a packet neither sent nor
- * given back. */
+/* A `struct tx` over a box. It has pieces for who lowers tx.piece_min. Blanks in stock are in the
+ * box: a leak is a packet neither sent nor given back. */
 struct packet_tx {
 	struct tx tx; /* first */
 	struct packet_box *box;
-	struct rte_mbuf *stock;
+	struct rte_mbuf *stock, *piece;
 	struct rte_mbuf **queue;
 };
 

@@ -14,12 +14,27 @@ static void count_sent(struct counters *c, const struct rte_mbuf *m)
 	c->value[COUNTER_BITS_TX] += m->pkt_len * 8u;
 }
 
+/* A packet whose payload lies elsewhere, made whole; NULL: no memory, it is lost. */
+static struct rte_mbuf *made_whole(struct sim *s, struct rte_mbuf *m)
+{
+	struct rte_mbuf *whole = packet_box_copy(s->box, m);
+
+	packet_box_free(s->box, m);
+	return whole;
+}
+
 /* The wire changes or frees what it is given: whoever looks on gets a copy. */
 static void put(struct sim *s, unsigned from, struct rte_mbuf *m)
 {
-	struct rte_mbuf *seen = s->tap ? packet_box_copy(s->box, m) : NULL;
-	unsigned fate = wire_put(&s->end[from]->wire, m, s->now);
+	struct rte_mbuf *seen;
+	unsigned fate;
 
+	if (m->next)
+		m = made_whole(s, m);
+	if (!m)
+		return;
+	seen = s->tap ? packet_box_copy(s->box, m) : NULL;
+	fate = wire_put(&s->end[from]->wire, m, s->now);
 	if (seen) {
 		s->tap(s->tap_arg, from, seen, s->now, fate);
 		packet_box_free(s->box, seen);

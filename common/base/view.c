@@ -521,7 +521,9 @@ enum drop view_parse(const struct rte_mbuf *m, const struct view_rule *rule, str
 	return frame_parse(&p, view);
 }
 
-/* Has the frame the common shape, and lies all of its IP packet in the first segment? */
+/* Has the frame the common shape? Its headers lie in the first segment, its payload there or
+ * behind.
+ */
 always_inline bool shape_fits(struct packet *p, const struct shape *shape, unsigned vlans)
 {
 	uint32_t total;
@@ -535,7 +537,7 @@ always_inline bool shape_fits(struct packet *p, const struct shape *shape, unsig
 	total = host16(p->data + p->l3 + 2);
 	p->l4 = p->l3 + IP_BYTES;
 	p->l4_len = total - IP_BYTES;
-	return likely(total >= IP_BYTES + TCP_BYTES && p->l3 + total <= p->room);
+	return likely(total >= IP_BYTES + TCP_BYTES && p->l3 + total <= p->m->pkt_len);
 }
 
 /* The same of IPv6. */
@@ -550,7 +552,7 @@ always_inline bool shape_fits6(struct packet *p, const struct shape *shape, unsi
 	p->family = 6;
 	p->l4 = p->l3 + IP6_BYTES;
 	p->l4_len = host16(p->data + p->l3 + 4);
-	return likely(p->l4_len >= TCP_BYTES && p->l4 + p->l4_len <= p->room);
+	return likely(p->l4_len >= TCP_BYTES && p->l4 + p->l4_len <= p->m->pkt_len);
 }
 
 /* Are the checksums of a short packet right, by our own sums? The addresses of the pseudo header
@@ -561,7 +563,8 @@ always_inline bool short_sums_right(const struct packet *p, uint8_t protocol)
 	const uint8_t *ip = p->data + p->l3;
 	uint32_t ip_sum, l4_sum;
 
-	if (unlikely(p->l4_len > SHORT_BYTES || m->data_off + p->l4 + ROOM_BYTES > m->buf_len))
+	if (unlikely(p->l4_len > SHORT_BYTES || p->l4 + p->l4_len > p->room ||
+		     m->data_off + p->l4 + ROOM_BYTES > m->buf_len))
 		return false;
 	if (p->family == 6)
 		simd_sums(ip, 0, ip + 8, p->l4_len + 32, &ip_sum, &l4_sum);
@@ -572,15 +575,15 @@ always_inline bool short_sums_right(const struct packet *p, uint8_t protocol)
 	       (l4_sum & 0xffff) + (l4_sum >> 16) == 0xffff;
 }
 
-/* The rest of a packet of a common shape. What is not as it nearly always is goes through the
- * layers, which tell what it is. */
+/* The rest of a TCP packet of a common shape. A long one, and one that is not as it nearly always
+ * is, is looked at as the layers do. */
 always_inline enum drop shaped_tcp(const struct packet *p, struct view *view)
 {
 	uint32_t header = (uint32_t)(p->data[p->l4 + 12] >> 4) * 4;
 
 	if (unlikely(p->m->ol_flags & CKSUM_VERDICTS || !p->rule->verify || header < TCP_BYTES ||
 		     header > p->l4_len || !short_sums_right(p, PROTOCOL_TCP)))
-		return view_parse(p->m, p->rule, view);
+		return p->family == 4 && ip_sum_wrong(p) ? DROP_IP_CSUM : tcp_parse(p, view);
 	view_fill(view, p, VIEW_TCP, header, p->l4_len - header);
 	return DROP_NONE;
 }

@@ -168,9 +168,6 @@ static void offloads_choose(struct port *port, const struct rte_eth_dev_info *in
 	}
 	if (port->queues == 1)
 		conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE & info->tx_offload_capa;
-	/* These pass chains on as they are, without an offload that changes their transmit path. */
-	port->multi_segment = device.kind == DEVICE_LOOP || device_is_memif(&device) ||
-			      device_is_vdev(&device, "net_ring");
 }
 
 static int device_configure(struct port *port, const struct rte_eth_dev_info *info, struct err *err)
@@ -208,6 +205,12 @@ static int queue_setup(struct port *port, unsigned index, uint16_t queue, uint16
 		port_pool_create(port->config, index, queue, port->socket, &port->mbufs_bytes, err);
 	if (!port->pool[queue])
 		return -1;
+	if (port->pieces) {
+		port->pieces[queue] = port_pieces_create(port->config, index, queue, port->socket,
+							 &port->mbufs_bytes, err);
+		if (!port->pieces[queue])
+			return -1;
+	}
 	eal_log_mark();
 	ret = rte_eth_rx_queue_setup(port->id, queue, rx_descriptors, socket, NULL,
 				     port->pool[queue]);
@@ -228,7 +231,9 @@ static int queues_setup(struct port *port, unsigned index, struct err *err)
 	uint16_t tx = port->config->tx_descriptors ? port->config->tx_descriptors : DESCRIPTORS;
 
 	port->pool = calloc(port->queues, sizeof(struct rte_mempool *));
-	if (!port->pool)
+	if (port_takes_pieces(port->config))
+		port->pieces = calloc(port->queues, sizeof(struct rte_mempool *));
+	if (!port->pool || (port_takes_pieces(port->config) && !port->pieces))
 		return err_set(err, EXIT_ENVIRONMENT, "no memory");
 	rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
 	for (uint16_t queue = 0; queue < port->queues; queue++)
@@ -419,7 +424,10 @@ void ports_close(struct port *ports, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		for (unsigned q = 0; ports[i].pool && q < ports[i].queues; q++)
 			rte_mempool_free(ports[i].pool[q]);
+		for (unsigned q = 0; ports[i].pieces && q < ports[i].queues; q++)
+			rte_mempool_free(ports[i].pieces[q]);
 		free(ports[i].pool);
+		free(ports[i].pieces);
 	}
 	free(ports);
 }

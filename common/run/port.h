@@ -34,10 +34,10 @@ struct port {
 	bool rx_checksum; /* the device verifies checksums: view_parse() finds its verdict in
 			     ol_flags */
 	bool tx_checksum; /* the device can compute checksums, and the configuration asks for it */
-	bool multi_segment; /* can send chained mbufs */
 	struct view_rule rule;
 	struct steer steer;
-	struct rte_mempool **pool; /* one per queue */
+	struct rte_mempool **pool;   /* one per queue */
+	struct rte_mempool **pieces; /* the same, of pieces; NULL: payload is copied */
 	struct rte_ring *
 		*handoff;     /* one per worker when steer.mode != STEER_SINGLE: many in, one out */
 	uint64_t mbufs_bytes; /* of all its pools */

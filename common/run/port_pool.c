@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -33,6 +34,8 @@
 #define USUAL_ROOM  2048
 #define DESCRIPTORS 1024
 #define PAGE        4096u
+#define PIECE_FLAGS (RTE_MEMPOOL_F_NO_SPREAD | RTE_MEMPOOL_F_NO_IOVA_CONTIG)
+#define PIECE_BYTES (uint32_t)(sizeof(struct rte_mbuf) + sizeof(struct rte_mbuf_ext_shared_info))
 
 /* The AF_PACKET PMD refuses mbufs that are smaller than the slots of its ring, which are of 2 KiB
  * steps. */
@@ -86,11 +89,40 @@ static uint32_t pool_element(const struct config_port *port)
 	return mbuf + RTE_ALIGN_CEIL(size.total_size, PAGE) - size.total_size;
 }
 
+/* These pass chains on as they are, without an offload that changes their transmit path. A memif
+ * that copies nothing itself shares pools with its far end, and nothing else. */
+bool port_takes_pieces(const struct config_port *port)
+{
+	struct device device = device_parse(port->device);
+
+	if (device_is_memif(&device))
+		return !strstr(device.name, "zero-copy=yes");
+	return device.kind == DEVICE_LOOP || device_is_vdev(&device, "net_ring") ||
+	       device_is_vdev(&device, "net_null");
+}
+
+static uint64_t pieces_bytes(const struct config_port *port)
+{
+	uint32_t object = rte_mempool_calc_obj_size(PIECE_BYTES, PIECE_FLAGS, NULL);
+
+	return port_takes_pieces(port) ? (uint64_t)object * pool_count(port) : 0;
+}
+
 uint64_t port_pool_bytes(const struct config_port *port)
 {
 	uint32_t object = rte_mempool_calc_obj_size(pool_element(port), pool_flags(port), NULL);
 
-	return (uint64_t)object * pool_count(port);
+	return (uint64_t)object * pool_count(port) + pieces_bytes(port);
+}
+
+static struct rte_mempool *no_memory(const struct config_port *port, struct err *err)
+{
+	err_set(err, EXIT_ENVIRONMENT,
+		"no memory for %u packet buffers (%u MiB): %s%s; free some hugepages, or set "
+		"memory.hugepages to false",
+		pool_count(port), (unsigned)(port_pool_bytes(port) >> 20), rte_strerror(rte_errno),
+		eal_log_cause());
+	return NULL;
 }
 
 static struct rte_mempool *pool_make(const char *name, const struct config_port *port, int socket)
@@ -120,15 +152,47 @@ struct rte_mempool *port_pool_create(const struct config_port *port, unsigned in
 
 	snprintf(name, sizeof(name), "pool_%u_%u", index, queue);
 	pool = pool_make(name, port, socket);
-	if (!pool) {
-		err_set(err, EXIT_ENVIRONMENT,
-			"no memory for %u packet buffers (%u MiB): %s%s; free some hugepages, or "
-			"set "
-			"memory.hugepages to false",
-			pool_count(port), (unsigned)(port_pool_bytes(port) >> 20),
-			rte_strerror(rte_errno), eal_log_cause());
-		return NULL;
-	}
-	*bytes += port_pool_bytes(port);
+	if (!pool)
+		return no_memory(port, err);
+	*bytes += port_pool_bytes(port) - pieces_bytes(port);
+	return pool;
+}
+
+/* DPDK's "pinned external buffer" says of an mbuf that it is never to be parted from what it points
+ * to: freeing it puts it back as it is. That is all that is wanted here. The count of its users
+ * lies in the mbuf, one each, and stays 1, so that no two cores meet at it. */
+static void piece_init(struct rte_mempool *pool, void *arg, void *object, unsigned index)
+{
+	struct rte_mbuf *m = object;
+
+	(void)arg;
+	(void)index;
+	memset(m, 0, PIECE_BYTES);
+	m->pool = pool;
+	m->nb_segs = 1;
+	m->port = RTE_MBUF_PORT_INVALID;
+	m->priv_size = sizeof(struct rte_mbuf_ext_shared_info);
+	m->ol_flags = RTE_MBUF_F_EXTERNAL;
+	m->shinfo = (struct rte_mbuf_ext_shared_info *)(m + 1);
+	rte_mbuf_refcnt_set(m, 1);
+	rte_mbuf_ext_refcnt_set(m->shinfo, 1);
+}
+
+struct rte_mempool *port_pieces_create(const struct config_port *port, unsigned index,
+				       unsigned queue, int socket, uint64_t *bytes, struct err *err)
+{
+	struct rte_pktmbuf_pool_private private = {.mbuf_priv_size =
+							   sizeof(struct rte_mbuf_ext_shared_info),
+						   .flags = RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF};
+	char name[RTE_MEMPOOL_NAMESIZE];
+	struct rte_mempool *pool;
+
+	snprintf(name, sizeof(name), "pieces_%u_%u", index, queue);
+	pool = rte_mempool_create(name, pool_count(port), PIECE_BYTES, CACHE_SIZE, sizeof(private),
+				  rte_pktmbuf_pool_init, &private, piece_init, NULL, socket,
+				  PIECE_FLAGS);
+	if (!pool)
+		return no_memory(port, err);
+	*bytes += pieces_bytes(port);
 	return pool;
 }

@@ -67,6 +67,15 @@ static uint32_t txq_refill(struct tx *tx)
 	return tx->blanks += wanted;
 }
 
+static uint32_t txq_refill_pieces(struct tx *tx)
+{
+	struct txq *q = (struct txq *)tx;
+
+	if (rte_mempool_get_bulk(q->pieces, (void **)tx->piece + tx->pieces, REFILL))
+		return tx->pieces;
+	return tx->pieces += REFILL;
+}
+
 /* Is it one of ours that nobody else holds, in one piece? Its `next` is NULL then: mempools keep it
  * so, and drivers set it with nb_segs. */
 static inline bool is_blank_to_be(const struct txq *q, const struct rte_mbuf *m)
@@ -75,11 +84,66 @@ static inline bool is_blank_to_be(const struct txq *q, const struct rte_mbuf *m)
 	       RTE_MBUF_DIRECT(m);
 }
 
+/* Packets on their way back into a pool. */
+struct returns {
+	struct rte_mempool *pool;
+	unsigned count;
+	void *pkt[RX_BURST_MAX];
+};
+
+static void returns_put(struct returns *r)
+{
+	if (r->count)
+		rte_mempool_put_bulk(r->pool, r->pkt, r->count);
+	r->count = 0;
+}
+
+static inline void returns_add(struct returns *r, struct rte_mbuf *m)
+{
+	if (r->pool != m->pool || r->count == RX_BURST_MAX) {
+		returns_put(r);
+		r->pool = m->pool;
+	}
+	r->pkt[r->count++] = m;
+}
+
+static inline void segment_free(struct txq *q, struct rte_mbuf *m, struct returns *returns)
+{
+	struct tx *tx = &q->tx;
+
+	m = rte_pktmbuf_prefree_seg(m);
+	if (m && m->pool == q->pieces && tx->pieces < TXQ_PIECES)
+		tx->piece[tx->pieces++] = m;
+	else if (m)
+		returns_add(returns, m);
+}
+
+/* Free packets that do not become blanks: those of another pool, and chains. First segments are of
+ * one pool, what hangs on them is of another, nearly always: each goes back in one go. */
+static __attribute__((noinline)) void txq_free(struct txq *q, struct rte_mbuf **pkt, unsigned count)
+{
+	struct returns first, behind; /* not cleared: they are a kilobyte */
+
+	first.count = behind.count = 0;
+	first.pool = behind.pool = NULL;
+	for (unsigned i = 0; i < count; i++) {
+		struct rte_mbuf *next = pkt[i]->next;
+
+		segment_free(q, pkt[i], &first);
+		for (struct rte_mbuf *m = next; m; m = next) {
+			next = m->next;
+			segment_free(q, m, &behind);
+		}
+	}
+	returns_put(&first);
+	returns_put(&behind);
+}
+
 void txq_recycle(struct txq *q, struct rte_mbuf **pkt, unsigned count)
 {
-	struct rte_mbuf *foreign[RX_BURST_MAX];
+	struct rte_mbuf *other[RX_BURST_MAX];
 	struct tx *tx = &q->tx;
-	unsigned foreigners = 0;
+	unsigned others = 0;
 
 	if (tx->blanks + count > TXQ_STOCK) {
 		race_give();
@@ -96,13 +160,13 @@ void txq_recycle(struct txq *q, struct rte_mbuf **pkt, unsigned count)
 			packet_reset(m);
 			tx->blank[tx->blanks++] = m;
 		} else {
-			foreign[foreigners++] = m;
+			other[others++] = m;
 		}
 	}
-	if (!foreigners)
+	if (!others)
 		return;
 	race_give();
-	rte_pktmbuf_free_bulk(foreign, foreigners);
+	txq_free(q, other, others);
 }
 
 static void txq_release(struct tx *tx, struct rte_mbuf *m)
@@ -118,9 +182,12 @@ int txq_open(struct txq *q, struct arena *arena)
 		.capacity = TXQ_CAPACITY,
 		.blank = arena_take(arena, TXQ_STOCK * sizeof(*q->tx.blank)),
 		.refill = txq_refill,
+		.piece = arena_take(arena, TXQ_PIECES * sizeof(*q->tx.piece)),
+		.piece_min = q->pieces ? TXQ_PIECE_MIN : UINT32_MAX,
+		.refill_pieces = txq_refill_pieces,
 		.release = txq_release,
 	};
-	return q->tx.queue && q->tx.blank ? 0 : -1;
+	return q->tx.queue && q->tx.blank && q->tx.piece ? 0 : -1;
 }
 
 void txq_close(struct txq *q)
@@ -129,7 +196,9 @@ void txq_close(struct txq *q)
 	rte_pktmbuf_free_bulk(q->tx.queue, q->tx.count);
 	if (q->tx.blanks)
 		rte_mempool_put_bulk(q->pool, (void **)q->tx.blank, q->tx.blanks);
-	q->tx.count = q->tx.blanks = q->tx.refused = 0;
+	if (q->tx.pieces)
+		rte_mempool_put_bulk(q->pieces, (void **)q->tx.piece, q->tx.pieces);
+	q->tx.count = q->tx.blanks = q->tx.pieces = q->tx.refused = 0;
 }
 
 static uint64_t bytes_of(struct rte_mbuf *const *pkt, unsigned count)

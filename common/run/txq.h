@@ -10,13 +10,15 @@
 #include "../base/counter.h"
 #include "../base/engine.h"
 
-#define TXQ_CAPACITY 2048 /* finished packets */
-#define TXQ_STOCK    512  /* blank packets */
+#define TXQ_CAPACITY  2048 /* finished packets */
+#define TXQ_STOCK     512  /* blank packets */
+#define TXQ_PIECES    256
+#define TXQ_PIECE_MIN 256 /* bytes of payload; measured */
 
 struct txq {
-	struct tx tx; /* first */
-	struct rte_mempool *pool;
-	struct counters *counters; /* PKT_TX, BITS_TX and DROP_TX are written here */
+	struct tx tx;                      /* first */
+	struct rte_mempool *pool, *pieces; /* pieces: NULL where the port takes none */
+	struct counters *counters;         /* PKT_TX, BITS_TX and DROP_TX are written here */
 	uint16_t port, queue;
 	struct tap **tap; /* what captures packets here, received ones too */
 	unsigned taps;
@@ -24,10 +26,10 @@ struct txq {
 };
 
 /* Bytes that txq_open() takes from its arena. */
-#define TXQ_BYTES ((TXQ_CAPACITY + TXQ_STOCK) * sizeof(struct rte_mbuf *) + 128)
+#define TXQ_BYTES ((TXQ_CAPACITY + TXQ_STOCK + TXQ_PIECES) * sizeof(struct rte_mbuf *) + 192)
 
-/* The caller has filled in pool, counters, port, queue and prepare. Returns 0, or -1 when the arena
- * is exhausted. */
+/* The caller has filled in pool, pieces, counters, port, queue and prepare. Returns 0, or -1 when
+ * the arena is exhausted. */
 int txq_open(struct txq *, struct arena *);
 
 /* Free what is queued, counted as dropped, and what is in stock. */

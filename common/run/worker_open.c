@@ -207,6 +207,7 @@ struct worker *worker_open(const struct config *config, const struct port *port,
 	w->queue = (uint16_t)number;
 	w->handoff = port->steer.mode == STEER_SINGLE ? NULL : port->handoff[number];
 	w->txq.pool = port->pool[number];
+	w->txq.pieces = port->pieces ? port->pieces[number] : NULL;
 	w->txq.counters = &w->counters;
 	w->txq.port = port->id;
 	w->txq.queue = w->queue;

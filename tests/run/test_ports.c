@@ -133,7 +133,7 @@ static void test_cable_one_to_one(void **state)
 	assert_memory_not_equal(ports[0].mac, ports[1].mac, 6);
 	assert_memory_equal(ports[0].mac, ports[0].rule.mac, 6);
 	assert_int_equal(ports[0].mac[0] & 3, 2); /* locally administered, unicast */
-	assert_true(ports[0].mbufs_bytes <= 20 << 20);
+	assert_true(ports[0].mbufs_bytes <= 22 << 20);
 	port_stats(&ports[0], &stats);
 	assert_int_equal(stats.tx_packets, BURST * ROUNDS);
 	assert_int_equal(stats.rx_packets, BURST * ROUNDS);
@@ -344,7 +344,7 @@ static void test_memif_pair(void **state)
 	assert_int_equal(rte_eth_link_get_nowait(ports[1].id, &link), 0);
 	assert_int_equal(link.link_status, RTE_ETH_LINK_UP);
 	assert_memory_not_equal(ports[0].mac, ports[1].mac, 6);
-	assert_true(ports[0].mbufs_bytes <= 20 << 20);
+	assert_true(ports[0].mbufs_bytes <= 22 << 20);
 	close_all();
 }
 

@@ -189,6 +189,33 @@ static struct rte_mbuf *tcp_make(struct fake *f, struct tx *tx)
 	return ip_make(f, tx, 6);
 }
 
+/* A TCP packet whose payload lies somewhere else. */
+static struct rte_mbuf *chain_make(struct fake *f, struct tx *tx)
+{
+	static const char payload[1000] = "by reference";
+	struct rte_mbuf *piece = tx_piece(tx, payload, sizeof payload), *m = ip_make(f, tx, 6);
+	uint8_t *at = rte_pktmbuf_mtod(m, uint8_t *);
+	uint32_t src_be, dst_be;
+
+	assert_true(tx->piece_min <= sizeof payload);
+	assert_non_null(piece);
+	assert_null(piece->next);
+	assert_int_equal(piece->nb_segs, 1);
+	put16(at + 16, 40 + sizeof payload);
+	put16(at + 24, 0);
+	put_sum(at + 24, checksum_sum(at + 14, 20));
+	put16(at + 50, 0);
+	memcpy(&src_be, at + 26, 4);
+	memcpy(&dst_be, at + 30, 4);
+	put_sum(at + 50, checksum_pseudo4(src_be, dst_be, 6, 20 + sizeof payload) +
+				 checksum_sum(at + 34, 20) + checksum_sum(payload, sizeof payload));
+	m->data_len = 54;
+	m->pkt_len = 54 + sizeof payload;
+	m->nb_segs = 2;
+	m->next = piece;
+	return m;
+}
+
 /* One of each: TCP, ARP request, ICMP echo, UDP, bad checksum, another station's. */
 static struct rte_mbuf *any_make(struct fake *f, struct tx *tx)
 {
@@ -343,7 +370,9 @@ static void crew_end(void)
 			sum += dropped(p, i);
 		assert_int_equal(counted(p, COUNTER_PKT_RX), sum);
 		for (unsigned q = 0; q < config_port[p].cores; q++)
-			assert_int_equal(rte_mempool_in_use_count(ports[p].pool[q]), 0);
+			assert_int_equal(rte_mempool_in_use_count(ports[p].pool[q]) +
+						 rte_mempool_in_use_count(ports[p].pieces[q]),
+					 0);
 	}
 	crew_close_all();
 }
@@ -375,6 +404,27 @@ static void exchanges_are_counted(void **state)
 		assert_true(worker[p][0]->status.busy_cycles > 0);
 		assert_true(worker[p][0]->status.busy_cycles <= worker[p][0]->status.cycles);
 	}
+	crew_end();
+}
+
+/* There and back, and refused. */
+static void payload_goes_by_reference(void **state)
+{
+	(void)state;
+	crew_make(1, 1);
+	fake[CLIENT][0].to_send = 20000;
+	fake[CLIENT][0].make = chain_make;
+	run_until(CLIENT, 20000);
+	for (unsigned p = 0; p < 2; p++) {
+		assert_int_equal(counted(p, COUNTER_BITS_RX), 20000ull * 1054 * 8);
+		assert_int_equal(counted(p, COUNTER_BITS_TX), 20000ull * 1054 * 8);
+		assert_int_equal(dropped(p, DROP_NONE), 20000);
+	}
+	fake[SERVER][0].returns = false;
+	fake[SERVER][0].refuses = DROP_TCP_BAD_SEQ;
+	fake[CLIENT][0].to_send += 20000;
+	run_until(SERVER, 40000);
+	assert_int_equal(dropped(SERVER, DROP_TCP_BAD_SEQ), 20000);
 	crew_end();
 }
 
@@ -646,6 +696,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(exchanges_are_counted, tear_down),
+		cmocka_unit_test_teardown(payload_goes_by_reference, tear_down),
 		cmocka_unit_test_teardown(refusals_are_counted, tear_down),
 		cmocka_unit_test_teardown(kinds_are_sorted, tear_down),
 		cmocka_unit_test_teardown(servers_start_at_once_and_clients_with_the_load,

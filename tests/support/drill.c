@@ -22,8 +22,15 @@ static void collect(struct drill *d)
 	struct tx *tx = &d->lab.sim.tx.tx;
 
 	for (uint32_t i = 0; i < tx->count; i++) {
+		struct rte_mbuf *m = tx->queue[i];
+
 		assert_true(d->outs < DRILL_OUT_MAX);
-		d->out[d->outs].m = tx->queue[i];
+		if (m->next) { /* payload by reference */
+			m = packet_box_copy(&d->box, m);
+			assert_non_null(m);
+			packet_box_free(&d->box, tx->queue[i]);
+		}
+		d->out[d->outs].m = m;
 		d->out[d->outs++].at = d->now;
 	}
 	tx->count = 0;
@@ -114,6 +121,20 @@ void drill_renumber(struct drill *d, uint32_t isn)
 	d->flow[d->current].near_isn = 0;
 }
 
+/* Move the payload into a packet that hangs behind. */
+static void payload_split(struct drill *d, struct rte_mbuf *m, uint32_t payload_len)
+{
+	struct rte_mbuf *behind = packet_box_new(&d->box);
+
+	assert_non_null(behind);
+	m->data_len = (uint16_t)(m->data_len - payload_len);
+	memcpy((char *)behind->buf_addr + behind->data_off,
+	       (char *)m->buf_addr + m->data_off + m->data_len, payload_len);
+	behind->data_len = (uint16_t)payload_len;
+	m->nb_segs = 2;
+	m->next = behind;
+}
+
 /* Give the engine a frame as a worker would. */
 static void inject(struct drill *d, struct rte_mbuf *m)
 {
@@ -133,6 +154,8 @@ void drill_send_segment(struct drill *d, const struct segment *segment)
 	assert_non_null(m);
 	copy.ip6 = lab_ip6();
 	segment_write(&copy, m, lab_mac[!to], lab_mac[to]);
+	if (d->split && segment->payload_len > 6) /* no padding behind it */
+		payload_split(d, m, segment->payload_len);
 	inject(d, m);
 }
 

@@ -36,6 +36,7 @@ struct drill {
 	struct packet_box box;
 	struct lab_end lab;
 	enum drill_side side;
+	bool split;                /* what we send has its payload in a second segment */
 	struct view_rule far_rule; /* what our end accepts */
 	uint64_t now, zero;        /* zero: when the load began */
 	uint64_t last;             /* when the last segment was sent or expected successfully */

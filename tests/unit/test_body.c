@@ -243,6 +243,55 @@ static void test_sensitive_items_are_written_out(void **state)
 	dump("items", 0, text, store.length);
 }
 
+/* What is sent by reference is what would be written, and all of the middle can be. */
+static void check_places(const struct body *body, uint32_t from, uint32_t to, uint32_t most)
+{
+	uint64_t end = body->head.length + body->middle;
+
+	for (uint32_t offset = from; offset < to; offset++) {
+		for (uint32_t length = 1; length <= most && offset + length <= to; length += 7) {
+			const char *place = body_bytes(body, offset, length);
+
+			body_write(body, offset, whole, length);
+			if (place)
+				assert_memory_equal(place, whole, length);
+			else
+				assert_true(offset < body->head.length || offset + length > end);
+		}
+	}
+}
+
+static void test_places(void **state)
+{
+	static const enum config_content kind[] = {CONTENT_BARE, CONTENT_HTML, CONTENT_RANDOM};
+	static const uint64_t size[] = {200, 4096, 9001};
+	enum { MOST = 300 };
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++) {
+		struct body_rule rule = {.content = kind[i % 3]};
+		struct store store = {.text = text};
+		struct body body;
+
+		body_of(&body, &rule, size[i / 3], &store, i % 2, false);
+		body_wrap(&body, MOST, &store);
+		check_places(&body, 0, (uint32_t)body_length(&body), MOST);
+	}
+}
+
+static void test_places_behind_the_first_gigabytes(void **state)
+{
+	struct body_rule rule = {.content = CONTENT_BARE};
+	struct store store = {.text = text};
+	uint32_t end = 3000000001;
+	struct body body;
+
+	(void)state;
+	body_of(&body, &rule, end, &store, false, false);
+	body_wrap(&body, 1460, &store);
+	check_places(&body, end - 3000, end, 1460);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +301,8 @@ int main(void)
 		cmocka_unit_test(test_gzip_and_chunks_of_it),
 		cmocka_unit_test(test_items_are_counted),
 		cmocka_unit_test(test_sensitive_items_are_written_out),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_places_behind_the_first_gigabytes),
 	};
 
 	return cmocka_run_group_tests_name("body", tests, NULL, NULL);

@@ -50,6 +50,26 @@ static void test_response_byte_by_byte(void **state)
 	expect_success();
 }
 
+/* As a port may give it that does not copy: the reply takes the headers' packet alone. */
+static void test_response_behind_its_headers(void **state)
+{
+	static const char response[] = RESPONSE_5;
+
+	(void)state;
+	for (unsigned at = 10; at < sizeof(response) - 10; at++) {
+		char first[128];
+
+		connect_to(NULL);
+		d.split = true;
+		snprintf(first, sizeof(first), "%.*s", (int)at, response);
+		SEND_TEXT(&d, first, "P. 1 ack %u", request);
+		drill_skip_acks(&d);
+		SEND_TEXT(&d, response + at, "FP. %u ack %u", 1 + at, request);
+		finish(1 + sizeof(response));
+		expect_success();
+	}
+}
+
 static void test_chunked_response(void **state)
 {
 	static const char response[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -184,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_response_split_at_every_byte),
 		cmocka_unit_test(test_response_byte_by_byte),
+		cmocka_unit_test(test_response_behind_its_headers),
 		cmocka_unit_test(test_chunked_response),
 		cmocka_unit_test(test_response_until_close),
 		cmocka_unit_test(test_continue_before_the_response),
