@@ -190,11 +190,6 @@ static inline struct entry *conn_entry(const struct stateful *s, const struct co
 uint32_t ip6_number_search(const struct stateful *, u128 local);
 u128 ip6_address_search(const struct stateful *, uint32_t number);
 
-static inline u128 ip6_swap(u128 ip)
-{
-	return __builtin_bswap128(ip);
-}
-
 /* The upper half of an address as it lies in a header, and the number of its lower half. */
 static inline uint64_t ip6_upper(u128 ip)
 {

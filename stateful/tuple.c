@@ -3,7 +3,7 @@
 
 static u128 ip_walk_at6(const struct ip_walk *w)
 {
-	return __builtin_bswap128(w->pool->range[w->range].first + w->offset);
+	return ip6_swap(w->pool->range[w->range].first + w->offset);
 }
 
 static uint32_t ip_walk_at(const struct ip_walk *w)

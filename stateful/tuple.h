@@ -25,6 +25,13 @@ struct ip6_pair {
 	u128 peer, local;
 };
 
+/* Between the byte order of headers and that of numbers. */
+static inline u128 ip6_swap(u128 ip)
+{
+	return (u128)__builtin_bswap64((uint64_t)ip) << 64 |
+	       __builtin_bswap64((uint64_t)(ip >> 64));
+}
+
 static inline uint32_t ip6_digest(u128 peer)
 {
 	return simd_hash128((uint64_t)peer, (uint64_t)(peer >> 64)) | 0xe0;

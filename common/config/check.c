@@ -175,6 +175,12 @@ static void port_check(struct reader *r, unsigned i)
 			    "a window of %u bytes shifted by %d does not fit 16 bits: enlarge "
 			    "\"scale\"",
 			    traffic->tcp.window, traffic->tcp.scale - SCALE_0);
+	if (traffic->tcp.scale >= SCALE_0 && traffic->tcp.window &&
+	    !(traffic->tcp.window >> (traffic->tcp.scale - SCALE_0)))
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "scale"),
+			    PLACE_VALUE,
+			    "a window of %u bytes shifted by %d is none: lower \"scale\"",
+			    traffic->tcp.window, traffic->tcp.scale - SCALE_0);
 }
 
 /* A connection has one family: who has addresses of one needs a far end of it. */

@@ -109,7 +109,7 @@ static char *expand(const char *set)
 
 void lab_config(struct config *config, const char *const *set)
 {
-	char *list[36], name[64];
+	char *list[64], name[64];
 	bool has_load = false;
 	unsigned sets = 0;
 	int fd = write_config(), failed;
@@ -117,7 +117,7 @@ void lab_config(struct config *config, const char *const *set)
 	list[sets++] = expand("ports.0.mtu=1500");
 	list[sets++] = expand("ports.1.mtu=1500");
 	for (unsigned i = 0; set && set[i]; i++) {
-		assert_true(sets < 35);
+		assert_true(sets < 63);
 		list[sets++] = expand(set[i]);
 		has_load |= !strncmp(set[i], "client.load.", 12);
 	}

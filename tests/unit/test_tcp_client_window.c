@@ -133,6 +133,29 @@ static void test_a_single_segment_is_acknowledged_in_time(void **state)
 	drill_close(&d);
 }
 
+/* Seven of eight side records are in use, each for a window that is closed: no further connection
+ * is opened, and those that are stay. */
+static void test_launches_wait_for_side_records(void **state)
+{
+	(void)state;
+	drill_open(&d, DRILL_CLIENT,
+		   SET("client.load.cps=100", "duration=900ms", "client.request.method=POST",
+		       "client.request.body.size=5000", "memory.side_records=8"));
+	for (unsigned i = 0; i < 7; i++) {
+		drill_flow(&d, i);
+		EXPECT(&d, "S 0:0");
+		SEND(&d, "S. 0 ack 1 win 0 <mss 1460>");
+		EXPECT(&d, ". 1:1 ack 1");
+		drill_wait(&d, MS(10));
+	}
+	EXPECT_NOTHING(&d);
+	drill_wait(&d, MS(830));
+	EXPECT_NOTHING(&d);
+	assert_int_equal(drill_level(&d)->open, 7);
+	assert_int_equal(drill_level(&d)->connection.not_offered[NOT_OFFERED_NO_SIDE], 83);
+	drill_close(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_response_out_of_order),
 		cmocka_unit_test(test_bulk_is_acknowledged),
 		cmocka_unit_test(test_a_single_segment_is_acknowledged_in_time),
+		cmocka_unit_test(test_launches_wait_for_side_records),
 	};
 
 	return cmocka_run_group_tests_name("tcp client window", tests, NULL, NULL);
