@@ -107,8 +107,42 @@ case_is "... with segmentation and receive offloads"
 for end in "r rk" "k k0"; do in_ns ${end% *} ethtool -K "${end#* }" tx on tso on gso on gro on >/dev/null; done
 fetch 10.9.0.2
 
+case_is "... past a router with an MTU of 600, which it says"
+in_ns r ip link set rk mtu 600
+fetch 10.9.0.2
+in_ns r ip link set rk mtu 1500
+
 case_is "... out of order"
 fetch 10.7.0.1
 stop server
 laws server
 expect server '.total.badRx == 0'
+
+case_is "Time stamps, ECN and stretched acknowledgments, through packet loss of 1 %"
+in_ns k sysctl -qw net.ipv4.tcp_ecn=1
+onager_run stamped s server.json \
+	--set 'traffic.0.tcp={"timestamps": true, "ecn": true, "delayed_ack": "10ms", "ack_every": 4}' \
+	--set 'traffic.1.tcp={"timestamps": "peer", "ecn": true, "window": 1000000}'
+wait_for 10 answers 10.9.0.2
+fetch 10.9.0.2
+loses 10
+fetch 10.9.0.2
+
+case_is "... and through a SYN proxy"
+in_ns r nft flush ruleset
+in_ns r sysctl -qw net.netfilter.nf_conntrack_tcp_loose=0
+filter 'table ip proxy {
+	chain pre {
+		type filter hook prerouting priority raw;
+		iifname "rk" tcp flags syn notrack
+	}
+	chain forward {
+		type filter hook forward priority 0;
+		ct state invalid,untracked synproxy mss 1460 timestamp sack-perm
+		ct state invalid drop
+	}
+}'
+fetch 10.9.0.2
+stop stamped
+laws stamped
+expect stamped '.total.badRx == 0'
