@@ -192,7 +192,8 @@ static void send_record(const uint8_t *r, unsigned port)
 {
 	struct rx_burst rx = {.count = 1};
 	struct flow *f = &flow[r[0] % FLOWS];
-	struct segment s = {.src = f->far_ip,
+	struct segment s = {.ip6 = lab_ip6(),
+			    .src = f->far_ip,
 			    .dst = f->near_ip,
 			    .src_port = f->far_port,
 			    .dst_port = f->near_port,
@@ -215,7 +216,8 @@ static void send_record(const uint8_t *r, unsigned port)
 	if (!rx.pkt[0])
 		abort();
 	if (r[5] >> 6 == 3) { /* ICMP of a router about what was sent last */
-		struct segment quoted = {.src = f->near_ip,
+		struct segment quoted = {.ip6 = lab_ip6(),
+					 .src = f->near_ip,
 					 .dst = f->far_ip,
 					 .src_port = f->near_port,
 					 .dst_port = f->far_port,
@@ -279,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		lab_config(&config[v], SET(set[0], set[1], set[2], set[3], set[4], set[5], set[6]));
 	}
 	lab_open(&lab, &config[v], port, &box, 512);
-	far_rule = (struct view_rule){.verify = true};
+	far_rule = (struct view_rule){.verify = true, .ip6 = lab_ip6()};
 	memcpy(far_rule.mac, lab_mac[!port], 6);
 	flows_init(port);
 	now = LAB_EPOCH;
