@@ -537,6 +537,18 @@ bool client_blocked(struct stateful *, struct conn *);
 /* Think time is over: the next request, or the end. */
 void client_think_over(struct stateful *, struct conn *);
 
+/* entry.c. Is a traffic entry this engine's, on this port? */
+bool entry_is_mine(const struct config_traffic *, unsigned port);
+/* May its connections hold a side record for life, for time stamps or ECN? */
+bool entry_is_extended(const struct config_traffic *);
+/* How many connections of an entry may be open at once, all workers together. */
+uint64_t entry_connections(const struct config_traffic *);
+/* Arena bytes of one family of an entry, with so many connections of the worker. */
+uint64_t entry_bytes(const struct config *, const struct config_traffic *, uint8_t family,
+		     uint64_t connections);
+/* Make all entries of the engine's port. -1: no memory. */
+int entries_init(struct stateful *, const struct stateful_setup *, struct arena *);
+
 /* launch.c: the load of the client entries. */
 void launch_start(struct stateful *);
 void launch_poll(struct stateful *);
