@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Every file of conf/: the schema and `check` accept it, and those that need no NIC run as they are.
-# Also under the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
 conf=$source_dir/conf

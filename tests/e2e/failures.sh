@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # A run whose far end is wrong, dead or absent fails, and says how.
-# Also under the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
 netns c s
