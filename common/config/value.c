@@ -306,7 +306,7 @@ bool value_ip_range(const char *text, struct ip_range *range, uint8_t *family)
 {
 	const char *rest;
 	uint64_t prefix;
-	u128 last;
+	u128 last = 0;
 
 	*family = ip_parse(text, &range->first);
 	if (*family) {

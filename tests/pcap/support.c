@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -112,7 +113,7 @@ void outcome_of_bytes(struct outcome *outcome, const void *data, size_t length,
 
 const char *scratch(const char *name)
 {
-	static char paths[4][64];
+	static char paths[4][sizeof(directory) + NAME_MAX + 1];
 	static unsigned next;
 	char *path = paths[next++ % 4];
 
