@@ -13,7 +13,7 @@
 #define TXQ_CAPACITY  2048 /* finished packets */
 #define TXQ_STOCK     512  /* blank packets */
 #define TXQ_PIECES    256
-#define TXQ_PIECE_MIN 256 /* bytes of payload; measured */
+#define TXQ_PIECE_MIN 256 /* bytes of payload; an estimate */
 
 struct txq {
 	struct tx tx;                      /* first */
