@@ -146,12 +146,14 @@ static void listen(struct sim_end *end, struct packet_box *box, struct rx_burst 
 void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, uint64_t now)
 {
 	struct rx_burst tcp = {.count = 0}, udp = {.count = 0};
+	struct view_matcher matcher;
 
 	if (end->listens) {
 		listen(end, box, rx, now);
 		return;
 	}
-	view_parse_burst(rx->pkt, rx->count, &end->rule, rx->view, rx->reason);
+	view_matcher_make(&matcher, &end->rule);
+	view_parse_burst(rx->pkt, rx->count, &matcher, rx->view, rx->reason);
 	for (unsigned i = 0; i < rx->count; i++) {
 		struct engine *engine = engine_for(end, rx, i);
 		struct rx_burst *to = rx->view[i].kind == VIEW_TCP ? &tcp : &udp;

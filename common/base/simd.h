@@ -41,14 +41,14 @@ static inline uint32_t simd_match15(const uint32_t *line, uint32_t mask, uint32_
 			  _mm256_cmpeq_epi32(_mm256_and_si256(high, masks), values));
 }
 
-/* Do the SIMD_BYTES bytes at data differ from `want` in a bit of `mask`? Both are aligned. */
+/* Do the SIMD_BYTES bytes at data differ from `want` in a bit of `mask`? */
 static inline bool simd_differs(const uint8_t *data, const uint8_t *want, const uint8_t *mask)
 {
 	__m256i bytes = _mm256_loadu_si256((const __m256i *)data);
-	__m256i wants = _mm256_load_si256((const __m256i *)want);
+	__m256i wants = _mm256_loadu_si256((const __m256i *)want);
 
 	return !_mm256_testz_si256(_mm256_xor_si256(bytes, wants),
-				   _mm256_load_si256((const __m256i *)mask));
+				   _mm256_loadu_si256((const __m256i *)mask));
 }
 
 /* The first n lanes' bytes, n up to 32; the words of them that are whole count 32768 too little. */

@@ -42,9 +42,24 @@ struct view_rule {
  * when headers are not all in the first segment. */
 enum drop view_parse(const struct rte_mbuf *, const struct view_rule *, struct view *);
 
+/* What the common shapes look like to a rule: the 32 bytes of a frame that end behind the protocol
+ * field of its IP header and what follows it, of which only the bits in the mask count. Without a
+ * tag the destination address is among them. */
+enum { VIEW_SHAPE_TCP4, VIEW_SHAPE_UDP4, VIEW_SHAPE_TCP6, VIEW_SHAPES };
+struct view_shape {
+	uint8_t want[32], mask[32];
+};
+
+/* A rule made ready for bursts. */
+struct view_matcher {
+	struct view_rule rule;
+	struct view_shape shape[VIEW_SHAPES]; /* that of IPv6 where the rule has it */
+};
+void view_matcher_make(struct view_matcher *, const struct view_rule *);
+
 /* The same over a burst; for the common header shape this is one masked compare a packet. reason[i]
  * and view[i] are written for every i. Returns how many were refused. */
-unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count, const struct view_rule *,
+unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count, const struct view_matcher *,
 			  struct view *view, uint8_t *reason);
 
 #endif

@@ -21,26 +21,18 @@
 #define SHORT_BYTES 184 /* TCP header and payload that are summed by short_sums_right() ... */
 #define ROOM_BYTES  (SHORT_BYTES + SIMD_BYTES) /* ... which reads up to here in the buffer */
 
-/* The common shapes; that of TCP over IPv6 where the rule has IPv6. */
-enum { SHAPE_TCP4, SHAPE_UDP4, SHAPE_TCP6, SHAPES };
-
-/* What a common shape looks like: the 32 bytes of a frame that end behind the protocol field of
- * its IP header and what follows it, of which only the bits in the mask count. Without a tag the
- * destination address is among them. */
-struct shape {
-	_Alignas(32) uint8_t want[SIMD_BYTES], mask[SIMD_BYTES];
-};
+_Static_assert(sizeof((struct view_shape){0}.want) == SIMD_BYTES, "compared in one go");
 
 #define SHAPE_L3 ETH_BYTES /* offset of the IP header in it */
 
-static void shape_set(struct shape *shape, unsigned at, uint8_t want, uint8_t mask)
+static void shape_set(struct view_shape *shape, unsigned at, uint8_t want, uint8_t mask)
 {
 	shape->want[at] = want;
 	shape->mask[at] = mask;
 }
 
 /* A tag whose last byte is at `end`, its priority bits free. */
-static void shape_tag(struct shape *shape, unsigned end, uint16_t ether_type, uint16_t vlan_id)
+static void shape_tag(struct view_shape *shape, unsigned end, uint16_t ether_type, uint16_t vlan_id)
 {
 	shape_set(shape, end - 3, (uint8_t)(ether_type >> 8), 0xff);
 	shape_set(shape, end - 2, (uint8_t)ether_type, 0xff);
@@ -48,57 +40,60 @@ static void shape_tag(struct shape *shape, unsigned end, uint16_t ether_type, ui
 	shape_set(shape, end, (uint8_t)vlan_id, 0xff);
 }
 
-/* What IPv4 and IPv6 have in common. */
-static struct shape shape_begin(const struct view_rule *rule)
+/* Up to the first byte of the IP header, whose bits in `mask` are the version and more. */
+static void shape_begin(struct view_shape *shape, const struct view_rule *rule, uint16_t ether_type,
+			uint8_t first, uint8_t mask)
 {
-	struct shape shape = {0};
-
+	*shape = (struct view_shape){0};
 	for (unsigned i = 0; !rule->vlans && i < sizeof rule->mac; i++)
-		shape_set(&shape, i, rule->mac[i], 0xff);
+		shape_set(shape, i, rule->mac[i], 0xff);
 	if (rule->vlans)
-		shape_tag(&shape, SHAPE_L3 - 3, ETHER_VLAN, rule->vlan_id[rule->vlans - 1]);
+		shape_tag(shape, SHAPE_L3 - 3, ETHER_VLAN, rule->vlan_id[rule->vlans - 1]);
 	if (rule->vlans == 2)
-		shape_tag(&shape, SHAPE_L3 - 7, ETHER_QINQ, rule->vlan_id[0]);
-	return shape;
+		shape_tag(shape, SHAPE_L3 - 7, ETHER_QINQ, rule->vlan_id[0]);
+	shape_set(shape, SHAPE_L3 - 2, (uint8_t)(ether_type >> 8), 0xff);
+	shape_set(shape, SHAPE_L3 - 1, (uint8_t)ether_type, 0xff);
+	shape_set(shape, SHAPE_L3, first, mask);
 }
 
-static struct shape shape_make(const struct view_rule *rule, uint8_t protocol)
+/* IPv4 without options, no fragment. */
+static void shape_make4(struct view_shape *shape, const struct view_rule *rule, uint8_t protocol)
 {
-	struct shape shape = shape_begin(rule);
-
-	shape_set(&shape, SHAPE_L3 - 2, ETHER_IP4 >> 8, 0xff);
-	shape_set(&shape, SHAPE_L3 - 1, ETHER_IP4 & 0xff, 0xff);
-	shape_set(&shape, SHAPE_L3, 0x45, 0xff);
-	shape_set(&shape, SHAPE_L3 + 6, 0, 0x3f); /* no fragment */
-	shape_set(&shape, SHAPE_L3 + 7, 0, 0xff);
-	shape_set(&shape, SHAPE_L3 + 9, protocol, 0xff);
-	return shape;
+	shape_begin(shape, rule, ETHER_IP4, 0x45, 0xff);
+	shape_set(shape, SHAPE_L3 + 6, 0, 0x3f);
+	shape_set(shape, SHAPE_L3 + 7, 0, 0xff);
+	shape_set(shape, SHAPE_L3 + 9, protocol, 0xff);
 }
 
-/* IPv6, TCP without extension headers. */
-static struct shape shape_make6(const struct view_rule *rule)
+void view_matcher_make(struct view_matcher *matcher, const struct view_rule *rule)
 {
-	struct shape shape = shape_begin(rule);
-
-	shape_set(&shape, SHAPE_L3 - 2, ETHER_IP6 >> 8, 0xff);
-	shape_set(&shape, SHAPE_L3 - 1, ETHER_IP6 & 0xff, 0xff);
-	shape_set(&shape, SHAPE_L3, 0x60, 0xf0);
-	shape_set(&shape, SHAPE_L3 + 6, PROTOCOL_TCP, 0xff);
-	return shape;
+	*matcher = (struct view_matcher){.rule = *rule};
+	shape_make4(&matcher->shape[VIEW_SHAPE_TCP4], rule, PROTOCOL_TCP);
+	shape_make4(&matcher->shape[VIEW_SHAPE_UDP4], rule, PROTOCOL_UDP);
+	if (!rule->ip6)
+		return;
+	shape_begin(&matcher->shape[VIEW_SHAPE_TCP6], rule, ETHER_IP6, 0x60, 0xf0);
+	shape_set(&matcher->shape[VIEW_SHAPE_TCP6], SHAPE_L3 + 6, PROTOCOL_TCP, 0xff);
 }
 
-/* Has the frame the common shape? Its headers lie in the first segment, its payload there or
- * behind.
- */
-always_inline bool shape_fits(struct packet *p, const struct shape *shape, unsigned vlans)
+/* Has the frame this shape, with room for an IP header of `ip` bytes and one of TCP in its first
+ * segment? */
+always_inline bool shape_is(const struct packet *p, const struct view_shape *shape, unsigned vlans,
+			    uint32_t ip)
 {
-	uint32_t total;
-
-	if (unlikely(p->room < p->l3 + IP_BYTES + TCP_BYTES))
+	if (unlikely(p->room < p->l3 + ip + TCP_BYTES))
 		return false;
 	if (unlikely(simd_differs(p->data + p->l3 - SHAPE_L3, shape->want, shape->mask)))
 		return false;
-	if (vlans && unlikely((load64(p->data) ^ load64(p->rule->mac)) & MAC_MASK))
+	return !vlans || likely(!((load64(p->data) ^ load64(p->rule->mac)) & MAC_MASK));
+}
+
+/* The same, and is it as long as IPv4 says? Its payload may lie behind the first segment. */
+always_inline bool shape_fits(struct packet *p, const struct view_shape *shape, unsigned vlans)
+{
+	uint32_t total;
+
+	if (!shape_is(p, shape, vlans, IP_BYTES))
 		return false;
 	total = host16(p->data + p->l3 + 2);
 	p->l4 = p->l3 + IP_BYTES;
@@ -107,13 +102,9 @@ always_inline bool shape_fits(struct packet *p, const struct shape *shape, unsig
 }
 
 /* The same of IPv6. */
-always_inline bool shape_fits6(struct packet *p, const struct shape *shape, unsigned vlans)
+always_inline bool shape_fits6(struct packet *p, const struct view_shape *shape, unsigned vlans)
 {
-	if (unlikely(p->room < p->l3 + IP6_BYTES + TCP_BYTES))
-		return false;
-	if (unlikely(simd_differs(p->data + p->l3 - SHAPE_L3, shape->want, shape->mask)))
-		return false;
-	if (vlans && unlikely((load64(p->data) ^ load64(p->rule->mac)) & MAC_MASK))
+	if (!shape_is(p, shape, vlans, IP6_BYTES))
 		return false;
 	p->family = 6;
 	p->l4 = p->l3 + IP6_BYTES;
@@ -167,17 +158,17 @@ always_inline enum drop shaped_udp(const struct packet *p, struct view *view)
 	return DROP_NONE;
 }
 
-always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view_rule *rule,
-				     const struct shape shape[SHAPES], unsigned vlans,
-				     struct view *view)
+always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view_matcher *matcher,
+				     unsigned vlans, struct view *view)
 {
+	const struct view_rule *rule = &matcher->rule;
 	struct packet p = packet_make(m, rule, vlans);
 
-	if (likely(shape_fits(&p, &shape[SHAPE_TCP4], vlans)))
+	if (likely(shape_fits(&p, &matcher->shape[VIEW_SHAPE_TCP4], vlans)))
 		return shaped_tcp(&p, view);
-	if (shape_fits(&p, &shape[SHAPE_UDP4], vlans))
+	if (shape_fits(&p, &matcher->shape[VIEW_SHAPE_UDP4], vlans))
 		return shaped_udp(&p, view);
-	if (rule->ip6 && shape_fits6(&p, &shape[SHAPE_TCP6], vlans))
+	if (rule->ip6 && shape_fits6(&p, &matcher->shape[VIEW_SHAPE_TCP6], vlans))
 		return shaped_tcp(&p, view);
 	return view_parse(m, rule, view);
 }
@@ -195,20 +186,15 @@ always_inline void packet_prefetch(const struct rte_mbuf *m)
 
 /* The reasons are bytes, which may alias anything: `restrict` says that they do not. */
 always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigned count,
-				   const struct view_rule *restrict rule, unsigned vlans,
+				   const struct view_matcher *restrict matcher, unsigned vlans,
 				   struct view *restrict view, uint8_t *restrict reason)
 {
-	struct shape shape[SHAPES];
 	unsigned refused = 0;
 
-	shape[SHAPE_TCP4] = shape_make(rule, PROTOCOL_TCP);
-	shape[SHAPE_UDP4] = shape_make(rule, PROTOCOL_UDP);
-	if (rule->ip6)
-		shape[SHAPE_TCP6] = shape_make6(rule);
 	for (unsigned i = 0; i < count; i++)
 		packet_prefetch(pkt[i]);
 	for (unsigned i = 0; i < count; i++) {
-		enum drop drop = shaped_parse(pkt[i], rule, shape, vlans, &view[i]);
+		enum drop drop = shaped_parse(pkt[i], matcher, vlans, &view[i]);
 
 		reason[i] = (uint8_t)drop;
 		refused += drop != DROP_NONE;
@@ -216,15 +202,15 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 	return refused;
 }
 
-unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count, const struct view_rule *rule,
-			  struct view *view, uint8_t *reason)
+unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count,
+			  const struct view_matcher *matcher, struct view *view, uint8_t *reason)
 {
-	switch (rule->vlans) {
+	switch (matcher->rule.vlans) {
 	case 0:
-		return burst_parse(pkt, count, rule, 0, view, reason);
+		return burst_parse(pkt, count, matcher, 0, view, reason);
 	case 1:
-		return burst_parse(pkt, count, rule, 1, view, reason);
+		return burst_parse(pkt, count, matcher, 1, view, reason);
 	default:
-		return burst_parse(pkt, count, rule, 2, view, reason);
+		return burst_parse(pkt, count, matcher, 2, view, reason);
 	}
 }

@@ -70,7 +70,7 @@ struct worker {
 	struct counters counters;
 	struct engine *engine;    /* of TCP, and of UDP sockets if `sockets` */
 	struct engine *stateless; /* of other UDP; NULL: this port has no such traffic */
-	const struct view_rule *rule;
+	struct view_matcher matcher;
 	struct rte_ring *handoff; /* what other workers hand over; NULL: this port has one worker */
 	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;

@@ -385,7 +385,7 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 		tap_received(w->txq.tap[i], rx->pkt, count, now);
 	if (unlikely(w->listens))
 		return worker_listen(w, count, now);
-	refused = view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
+	refused = view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
 	for (unsigned i = 0; i < count; i++) {
 		bytes += rx->pkt[i]->pkt_len;
 		not_tcp |= rx->view[i].kind ^ VIEW_TCP;
@@ -414,7 +414,7 @@ unsigned worker_receive_handed(struct worker *w, uint64_t now)
 		return 0;
 	race_get();
 	rx->count = count;
-	view_parse_burst(rx->pkt, count, w->rule, rx->view, rx->reason);
+	view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
 	sorted_feed(w, true, now);
 	return count;
 }

@@ -201,7 +201,7 @@ struct worker *worker_open(const struct config *config, const struct port *port,
 	w->port_index = port_index;
 	w->core = port->config->core[number];
 	w->orders = orders;
-	w->rule = &port->rule;
+	view_matcher_make(&w->matcher, &port->rule);
 	w->listens = config_port_listens(config, port_index);
 	w->port_id = port->id;
 	w->queue = (uint16_t)number;
@@ -228,7 +228,7 @@ static void handoff_close(struct worker *w)
 	while (w->handoff && !rte_ring_sc_dequeue(w->handoff, (void **)&m)) {
 		struct view view = {.kind = VIEW_TCP};
 
-		if (view_parse(m, w->rule, &view) || !neighbor_is_news(m, &view)) {
+		if (view_parse(m, &w->matcher.rule, &view) || !neighbor_is_news(m, &view)) {
 			enum counter counter =
 				view.kind == VIEW_UDP ? COUNTER_UDP_RX : COUNTER_TCP_RX;
 

@@ -152,8 +152,10 @@ static inline enum drop parse_mbuf(struct rte_mbuf *m, const struct view_rule *r
 	struct view views[3];
 	uint8_t reason[3] = {0xee, 0xee, 0xee};
 	enum drop drop = view_parse(m, rule, view);
+	struct view_matcher matcher;
 
-	assert_int_equal(view_parse_burst(burst, 3, rule, views, reason), drop ? 3 : 0);
+	view_matcher_make(&matcher, rule);
+	assert_int_equal(view_parse_burst(burst, 3, &matcher, views, reason), drop ? 3 : 0);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(reason[i], drop);
 		if (!drop)
