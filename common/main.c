@@ -202,20 +202,29 @@ static int config_read(struct config *config, const struct arguments *a, const c
 	return -1;
 }
 
-/* A command whose argument is a configuration: read both, and begin. */
+/* Read the configuration, and begin. */
+static int config_start(const struct arguments *a, const char *command,
+			int (*start)(struct config *, const struct arguments *))
+{
+	struct config config;
+	int exit = config_read(&config, a, command);
+
+	if (exit < 0) {
+		exit = start(&config, a);
+		config_free(&config);
+	}
+	return exit;
+}
+
+/* A command whose argument is a configuration. */
 static int command_on_file(int argc, char **argv, const struct option *options,
 			   int (*start)(struct config *, const struct arguments *))
 {
 	struct arguments a;
-	struct config config;
 	int exit = arguments_read(&a, options, argc, argv);
 
 	if (exit < 0)
-		exit = config_read(&config, &a, argv[0]);
-	if (exit < 0) {
-		exit = start(&config, &a);
-		config_free(&config);
-	}
+		exit = config_start(&a, argv[0], start);
 	arguments_free(&a);
 	return exit;
 }
@@ -255,8 +264,6 @@ static int command_run(int argc, char **argv)
 static int replay_start(const struct replay_arguments *replay, struct arguments *a)
 {
 	const char **set = calloc(replay->sets + a->sets, sizeof(*set));
-	struct config config;
-	int exit;
 
 	if (!set)
 		return usage("replay", "out of memory");
@@ -265,12 +272,7 @@ static int replay_start(const struct replay_arguments *replay, struct arguments 
 	free(a->set);
 	a->set = set;
 	a->sets += replay->sets;
-	exit = config_read(&config, a, "replay");
-	if (exit < 0) {
-		exit = run_start(&config, a);
-		config_free(&config);
-	}
-	return exit;
+	return config_start(a, "replay", run_start);
 }
 
 /* A recording into the engines of a configuration. */

@@ -18,15 +18,20 @@ static uint16_t number_read(const char *text)
 	return text && value_count(text, &number) && number <= UINT16_MAX ? (uint16_t)number : 0;
 }
 
+/* The first member of a map; NULL: it has none, or is none, which has then been said. */
+static const cJSON *map_first(struct reader *r, const struct where *w, const struct key *key)
+{
+	if (cJSON_IsObject(w->node))
+		return w->node->child;
+	refuse(r, w, type_table[key->type].words);
+	return NULL;
+}
+
 void address_map_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	size_t count = 0;
 
-	if (!cJSON_IsObject(w->node)) {
-		refuse(r, w, type_table[key->type].words);
-		return;
-	}
-	for (const cJSON *child = w->node->child; child; child = child->next) {
+	for (const cJSON *child = map_first(r, w, key); child; child = child->next) {
 		struct where at = {.up = w, .key = child->string, .node = child};
 		struct config_address from, to;
 		struct rewrite_map *map;
@@ -51,11 +56,7 @@ void port_map_read(struct reader *r, const struct where *w, const struct key *ke
 {
 	size_t count = 0;
 
-	if (!cJSON_IsObject(w->node)) {
-		refuse(r, w, type_table[key->type].words);
-		return;
-	}
-	for (const cJSON *child = w->node->child; child; child = child->next) {
+	for (const cJSON *child = map_first(r, w, key); child; child = child->next) {
 		struct where at = {.up = w, .key = child->string, .node = child};
 		struct rewrite_port *port;
 		uint16_t from = number_read(child->string), to = number_read(node_value(child));

@@ -161,15 +161,20 @@ static bool is_latency(const struct json *value)
 	return json_get(value, "p99") != NULL;
 }
 
+static void put_heading(FILE *out, const char *level, const char *before, const struct json *named)
+{
+	fprintf(out, "<%s>%s", level, before);
+	html_text(out, json_name(named));
+	fprintf(out, "</%s>\n", level);
+}
+
 /* A traffic entry or a stream has one latency ("lateness_us"), or an object of some. */
 static void put_latencies(FILE *out, const struct json *entry)
 {
 	for (const struct json *m = json_first(entry); m; m = json_next(m)) {
 		if (!is_latency(json_first(m)))
 			continue;
-		fputs("<h3>", out);
-		html_text(out, json_name(m));
-		fputs("</h3>\n", out);
+		put_heading(out, "h3", "", m);
 		html_table(out, m, "");
 		chart_latency(out, m);
 	}
@@ -179,9 +184,7 @@ static void put_latencies(FILE *out, const struct json *entry)
 
 static void put_traffic(FILE *out, const struct json *traffic)
 {
-	fputs("<h2>", out);
-	html_text(out, json_name(traffic));
-	fputs("</h2>\n", out);
+	put_heading(out, "h2", "", traffic);
 	put_achieved(out, traffic);
 	fputs("<table>\n", out);
 	put_tally(out, "connections", traffic);
@@ -194,9 +197,8 @@ static void put_traffic(FILE *out, const struct json *traffic)
 
 static void put_stream(FILE *out, const struct json *stream)
 {
-	fputs("<h2>stream ", out);
-	html_text(out, json_name(stream));
-	fputs("</h2>\n<table>\n", out);
+	put_heading(out, "h2", "stream ", stream);
+	fputs("<table>\n", out);
 	html_members(out, stream);
 	fputs("</table>\n", out);
 	put_latencies(out, stream);
