@@ -5,19 +5,9 @@
 # Also under the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
-# Onager is in s, a router in r, Linux's end in k; x lies beside the router and changes the order.
-netns s r k x
-cable s s0 - r rs 10.9.0.1/24
-cable r rk 10.8.0.1/24 k k0 10.8.0.2/24
-cable s s1 - x xs -
-cable x xk - k k1 10.7.0.2/24
-in_ns r sysctl -qw net.ipv4.ip_forward=1
-in_ns k ip route add default via 10.8.0.1
+linux_bed s
 
 big=$((50000000 / (slow * slow)))
-pattern() { # BYTES: what a body of that size holds
-	yes '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-' 2>/dev/null | head -c "$1"
-}
 sum_of() { (set +o pipefail; pattern "$1" | sha256sum); }
 small_sum=$(sum_of 21000)
 big_sum=$(sum_of $big)

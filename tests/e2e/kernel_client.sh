@@ -4,18 +4,8 @@
 # Also under the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
-# Onager is in c, a router in r, Linux's end in k; x lies beside the router and changes the order.
-netns c r k x
-cable c c0 - r rc 10.9.0.1/24
-cable r rk 10.8.0.1/24 k k0 10.8.0.2/24
-cable c c1 - x xc -
-cable x xk - k k1 10.7.0.2/24
-in_ns r sysctl -qw net.ipv4.ip_forward=1
-in_ns k ip route add 10.9.0.0/24 via 10.8.0.1
+linux_bed c
 
-pattern() { # BYTES: what a body of that size holds
-	yes '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-' 2>/dev/null | head -c "$1"
-}
 big=$((20000000 / (slow * slow)))
 start sink k python3 "$source_dir/tests/e2e/sink.py" 8080
 start forward x python3 "$source_dir/tests/e2e/reorder.py" xc xk

@@ -141,6 +141,20 @@ cable_end() { # NS IF ADDRESS
 	in_ns "$1" ip link set "$2" up
 }
 
+# Onager is in NAME, a router in r, Linux's end in k; x lies beside the router and changes the order.
+linux_bed() { # NAME
+	netns "$1" r k x
+	cable "$1" "${1}0" - r "r$1" 10.9.0.1/24
+	cable r rk 10.8.0.1/24 k k0 10.8.0.2/24
+	cable "$1" "${1}1" - x "x$1" -
+	cable x xk - k k1 10.7.0.2/24
+	in_ns r sysctl -qw net.ipv4.ip_forward=1
+	in_ns k ip route add default via 10.8.0.1
+}
+pattern() { # BYTES: what a bare body of that size holds
+	yes '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-' 2>/dev/null | head -c "$1"
+}
+
 # no_sockets NS PORT: the kernel there has no connection left of that port, but in TIME-WAIT.
 no_sockets() {
 	[ -z "$(in_ns "$1" ss -Htan "( sport = :$2 or dport = :$2 )" |
