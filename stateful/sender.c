@@ -439,6 +439,17 @@ static void retransmit_syn(struct stateful *s, struct conn *c, struct side *side
 	output_syn(s, c, NULL, side->snd_una);
 }
 
+/* Everything that is not acknowledged is to be sent again. */
+static void go_back(struct stateful *s, struct conn *c, struct side *side)
+{
+	side->recovering = 0;
+	side->dup_acks = 0;
+	side->recover = side->snd_max;
+	side->sack_count = 0;
+	c->snd_nxt = side->snd_una;
+	timer_set(s, side);
+}
+
 /* The retransmission timer (RFC 6298 section 5), or the probe of a closed window (RFC
  * 9293 3.8.6.1). */
 static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
@@ -461,13 +472,8 @@ static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
 			congestion_lost(e, side, conn_mss(s, c));
 		side->cwnd = conn_mss(s, c);
 	}
-	side->recovering = 0;
-	side->dup_acks = 0;
-	side->recover = side->snd_max;
-	side->sack_count = 0;
 	side->rto_us = RTE_MIN(2 * side->rto_us, RTO_MAX_US);
-	c->snd_nxt = side->snd_una;
-	timer_set(s, side);
+	go_back(s, c, side);
 	if (probe) {
 		uint32_t sent = send_at(s, c, side, NULL, c->snd_nxt, 1);
 
@@ -487,12 +493,7 @@ void sender_again(struct stateful *s, struct conn *c)
 	if (!c->has_side && !sender_borrow(s, c, NULL))
 		return;
 	side = table_side(&s->table, c);
-	side->recovering = 0;
-	side->dup_acks = 0;
-	side->recover = side->snd_max;
-	side->sack_count = 0;
-	c->snd_nxt = side->snd_una;
-	timer_set(s, side);
+	go_back(s, c, side);
 	sender_push(s, c, NULL);
 }
 
