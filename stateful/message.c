@@ -147,18 +147,13 @@ static void others_add(struct maker *m, uint32_t contents)
 	}
 }
 
-static const struct config_message *route_of(const struct config_traffic *t, unsigned i)
-{
-	return i < t->routes ? &t->route[i] : &t->response;
-}
-
 static void responses_make(struct maker *m)
 {
 	uint64_t value[3][CONFIG_VARIANTS_MAX];
 	uint32_t number = 0;
 
-	for (unsigned i = 0; i <= m->traffic->routes; i++) {
-		const struct config_message *from = route_of(m->traffic, i);
+	for (unsigned i = 0; i < traffic_sources(m->traffic); i++) {
+		const struct config_message *from = traffic_source(m->traffic, i);
 
 		if (m->set)
 			m->set->ring[i] = (struct ring){.first = number,
@@ -192,43 +187,6 @@ static void plain_make(struct maker *m)
 		m->set->ring[0] = (struct ring){.count = 1};
 }
 
-static const struct config_message *request_of(const struct config_traffic *t, unsigned i)
-{
-	return t->requests ? &t->more[i] : &t->request;
-}
-
-static unsigned requests_of(const struct config_traffic *t)
-{
-	return t->requests ? t->requests : 1;
-}
-
-/* Line n of a file, without its end; empty ones do not count. */
-static struct text_piece line_of(const struct config_bytes *file, unsigned n)
-{
-	const char *at = (const char *)file->data, *end = at + file->count;
-
-	while (at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		const char *last = stop ? stop : end;
-
-		if (last > at && last[-1] == '\r')
-			last--;
-		if (last > at && !n--)
-			return (struct text_piece){at, (uint32_t)(last - at)};
-		at = stop ? stop + 1 : end;
-	}
-	return (struct text_piece){.text = NULL};
-}
-
-static unsigned lines_of(const struct config_bytes *file)
-{
-	unsigned lines = 0;
-
-	while (line_of(file, lines).text)
-		lines++;
-	return lines;
-}
-
 static bool payload_is_placed(const struct config_message *from)
 {
 	bool placed = strstr(from->path, "{payload}") || strstr(from->host, "{payload}") ||
@@ -251,7 +209,7 @@ static uint8_t method_of(const struct config_message *from)
 static void request_add(struct maker *m, uint32_t number, uint16_t source, unsigned variant,
 			uint64_t type, struct text_piece payload)
 {
-	const struct config_message *from = request_of(m->traffic, source);
+	const struct config_message *from = traffic_source(m->traffic, source);
 	struct template_rule template = {.traffic = m->traffic,
 					 .payload = payload,
 					 .placed = payload_is_placed(from),
@@ -296,21 +254,26 @@ static void request_add(struct maker *m, uint32_t number, uint16_t source, unsig
 
 static void requests_make(struct maker *m)
 {
-	unsigned lines = lines_of(&m->traffic->payloads);
+	const struct config_bytes *payloads = &m->traffic->payloads;
 	uint64_t type[CONFIG_VARIANTS_MAX];
 	uint32_t number = 0;
 
-	for (uint16_t i = 0; i < requests_of(m->traffic); i++) {
-		const struct config_message *from = request_of(m->traffic, i);
-		unsigned count = lines ? lines : from->variants;
+	for (uint16_t i = 0; i < traffic_sources(m->traffic); i++) {
+		const struct config_message *from = traffic_source(m->traffic, i);
+		unsigned count = traffic_variants(m->traffic, i);
+		uint32_t at = 0;
 
 		if (m->set)
 			m->set->ring[i] = (struct ring){
 				.first = number, .count = count, .weight = from->weight};
 		mix_deal(&from->contents, from->variants, &m->rng, type);
-		for (unsigned j = 0; j < count; j++)
-			request_add(m, number++, i, j, type[j % from->variants],
-				    line_of(&m->traffic->payloads, j));
+		for (unsigned j = 0; j < count; j++) {
+			struct text_piece payload = {.text = NULL};
+
+			payload.text =
+				line_next(payloads->data, payloads->count, &at, &payload.length);
+			request_add(m, number++, i, j, type[j % from->variants], payload);
+		}
 	}
 }
 
@@ -324,21 +287,12 @@ static void all_make(struct maker *m)
 		plain_make(m);
 }
 
-static uint32_t rings_of(const struct config_traffic *t)
-{
-	return t->kind == HTTP_CLIENT ? requests_of(t) : t->routes + 1;
-}
-
 static uint32_t contents_of(const struct config_traffic *t)
 {
-	unsigned lines = lines_of(&t->payloads);
 	uint32_t contents = 0;
 
-	for (unsigned i = 0; i < rings_of(t); i++)
-		contents += t->kind == HTTP_SERVER   ? route_of(t, i)->variants
-			    : t->kind != HTTP_CLIENT ? 1
-			    : lines                  ? lines
-						     : request_of(t, i)->variants;
+	for (unsigned i = 0; i < traffic_sources(t); i++)
+		contents += traffic_variants(t, i);
 	return contents;
 }
 
@@ -352,7 +306,7 @@ static size_t text_length(const struct config_traffic *t, uint64_t seed, uint16_
 
 uint32_t message_contents(const struct config_traffic *t, uint32_t *rings)
 {
-	*rings = rings_of(t);
+	*rings = traffic_sources(t);
 	return contents_of(t);
 }
 
@@ -361,7 +315,8 @@ size_t message_reserve(const struct config_traffic *t, uint64_t seed, uint16_t m
 	uint32_t contents = contents_of(t);
 
 	return text_length(t, seed, max) + contents * VARIANT_COUNT * sizeof(struct message) +
-	       contents * sizeof(struct content) + rings_of(t) * sizeof(struct ring) + 4 * 64;
+	       contents * sizeof(struct content) + traffic_sources(t) * sizeof(struct ring) +
+	       4 * 64;
 }
 
 int message_make(struct message_set *set, const struct config_traffic *t, uint64_t seed,
@@ -370,7 +325,7 @@ int message_make(struct message_set *set, const struct config_traffic *t, uint64
 	struct maker m = {.traffic = t, .set = set, .rng = {seed}, .max = max};
 	uint32_t contents = contents_of(t);
 
-	*set = (struct message_set){.contents = contents, .rings = rings_of(t)};
+	*set = (struct message_set){.contents = contents, .rings = traffic_sources(t)};
 	while (1u << set->content_bits < contents)
 		set->content_bits++;
 	set->message = arena_take(arena, contents * VARIANT_COUNT * sizeof(struct message));

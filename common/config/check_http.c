@@ -201,32 +201,16 @@ static void request_check(struct reader *r, struct spoken *s)
 		m->variants = request_varies(m) ? REQUESTS_DEFAULT : 1;
 }
 
-static unsigned lines_of(const struct config_bytes *file)
-{
-	unsigned lines = 0;
-	bool is_empty = true;
-
-	for (uint32_t i = 0; i <= file->count; i++) {
-		bool ends = i == file->count || file->data[i] == '\n';
-
-		lines += ends && !is_empty;
-		is_empty = ends || (is_empty && file->data[i] == '\r');
-	}
-	return lines;
-}
-
 /* A connection's record keeps in 16 bits which message it sends, and how many requests are left. */
 static void contents_check(struct reader *r, unsigned i)
 {
 	struct config_traffic *t = &r->config->traffic[i];
 	uint64_t contents = 0, requests = t->requests_per_connection;
-	unsigned lines = lines_of(&t->payloads), bits = 0, most = 15;
+	unsigned bits = 0, most = 15;
 	struct spot s;
 
-	for (unsigned j = 0; t->kind == HTTP_CLIENT && j < (t->requests ? t->requests : 1); j++)
-		contents += lines ? lines : (t->requests ? t->more[j] : t->request).variants;
-	for (unsigned j = 0; t->kind == HTTP_SERVER && j <= t->routes; j++)
-		contents += (j < t->routes ? t->route[j] : t->response).variants;
+	for (unsigned j = 0; j < traffic_sources(t); j++)
+		contents += traffic_variants(t, j);
 	while (1ull << bits < contents)
 		bits++;
 	while (requests != CONFIG_UNLIMITED && most && (UINT16_MAX >> most) <= (int)requests)
@@ -237,7 +221,9 @@ static void contents_check(struct reader *r, unsigned i)
 			    "%llu messages are to be prepared, of which %u are possible with these "
 			    "requests_per_connection: lower \"variants\"%s",
 			    (unsigned long long)contents, 1u << most,
-			    lines ? " or shorten \"payloads\"" : "");
+			    line_count(t->payloads.data, t->payloads.count)
+				    ? " or shorten \"payloads\""
+				    : "");
 }
 
 static void client_check(struct reader *r, unsigned i)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "../base/err.h"
+#include "../base/lines.h"
 #include "../base/pace.h"
 #include "../base/pool.h"
 #include "../base/replay.h"
@@ -41,8 +42,8 @@ struct config_port {
 	bool solicit_router; /* "auto": the IPv6 router that advertises itself */
 	bool has_gateway_mac;
 	uint8_t gateway_mac[6];
-	bool neighbor_ignore; /* "neighbor": "ignore": nobody is told of the pools' addresses */
-	bool announce;        /* tell of the own addresses at the start */
+	bool neighbor_ignore;     /* "neighbor": "ignore": nobody is told of the pools' addresses */
+	bool announce;            /* tell of the own addresses at the start */
 	uint64_t resolve_timeout; /* "3s": how long ARP may take before the run is given up */
 	uint16_t mtu;             /* 576-9710 */
 	uint8_t vlans;            /* 0-2 tags, outermost first */
@@ -471,6 +472,33 @@ static inline bool config_port_has6(const struct config *config, unsigned port)
 		if (config->traffic[i].port == port && traffic_has(&config->traffic[i], 6))
 			return true;
 	return false;
+}
+
+/* The kinds of message that it sends: requests of a client, routes of a server, the last for all
+ * other paths. */
+static inline unsigned traffic_sources(const struct config_traffic *t)
+{
+	if (t->kind == HTTP_CLIENT)
+		return t->requests ? t->requests : 1;
+	return t->routes + 1;
+}
+
+static inline const struct config_message *traffic_source(const struct config_traffic *t,
+							  unsigned i)
+{
+	if (t->kind == HTTP_CLIENT)
+		return t->requests ? &t->more[i] : &t->request;
+	return i < t->routes ? &t->route[i] : &t->response;
+}
+
+/* How many messages of source i are prepared: one for each line of payloads, if there are any. */
+static inline unsigned traffic_variants(const struct config_traffic *t, unsigned i)
+{
+	unsigned lines = line_count(t->payloads.data, t->payloads.count);
+
+	if (t->kind != HTTP_CLIENT && t->kind != HTTP_SERVER)
+		return 1;
+	return lines ? lines : traffic_source(t, i)->variants;
 }
 
 /* Played by the stateless engine, others by the stateful one. */

@@ -55,7 +55,7 @@ static void walk_statuses(struct sink *s, bool client, const struct split *split
 	sink_end(s);
 }
 
-static void walk_payloads(struct sink *s, const struct config_traffic *t, const struct split *split)
+static void walk_payloads(struct sink *s, const struct split *split)
 {
 	uint64_t sum[PAYLOAD_FATES] = {0}, total = 0;
 
@@ -64,7 +64,6 @@ static void walk_payloads(struct sink *s, const struct config_traffic *t, const 
 			sum[fate] += split->fate[i][fate];
 			total += split->fate[i][fate];
 		}
-	(void)t;
 	sink_begin(s, "payloads", SINK_OBJECT);
 	for (unsigned fate = 0; fate < PAYLOAD_FATES; fate++)
 		sink_count(s, fate_name[fate], sum[fate]);
@@ -96,5 +95,5 @@ void report_walk_split(struct sink *s, const struct config_traffic *t, const str
 		sink_count(s, sensitive_info[i].name, split->items[i]);
 	sink_end(s);
 	if (split->lines)
-		walk_payloads(s, t, split);
+		walk_payloads(s, split);
 }
