@@ -576,10 +576,16 @@ void stateful_describe(const struct engine *, const struct rte_mbuf *, const str
 int udp_init(struct stateful *, struct entry *, struct arena *);
 void udp_input(struct stateful *, struct rx_burst *);
 /* The next hop of a datagram: the gateway, else where `in` came from (or NULL), else by address. */
-const uint8_t *udp_hop(struct stateful *, const struct rte_mbuf *in, uint32_t peer_be);
-/* Write an entry's datagram into a packet, and queue it. */
+const uint8_t *udp_hop(struct stateful *, const struct rte_mbuf *in, uint32_t peer_be,
+		       const struct ip6_pair *);
+/* Bytes before the payload. */
+static inline uint32_t udp_headers(const struct stateful *s, uint8_t family)
+{
+	return s->l2_len + (family == 6 ? 48u : 28u);
+}
+/* Write an entry's datagram into a packet, and queue it. ip6: the addresses, if it is IPv6. */
 void udp_send(struct stateful *, struct entry *, struct rte_mbuf *, const uint8_t *mac,
-	      const struct tuple *, uint32_t number_be);
+	      const struct tuple *, const struct ip6_pair *ip6, uint32_t number_be);
 
 /* udp_client.c: sockets. */
 /* A record was made for a new socket: begin. */

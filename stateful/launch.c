@@ -98,7 +98,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 {
 	struct tuple tuple;
 	struct ip6_pair pair;
-	uint32_t hash;
+	uint32_t hash = 0;
 	struct conn *c;
 
 	if (!tx_open(s))

@@ -63,11 +63,19 @@ static bool request_send(struct stateful *s, struct entry *e, struct conn *c, st
 			 unsigned i)
 {
 	struct rte_mbuf *in = rx ? rx->pkt[i] : NULL, *m;
-	const uint8_t *mac = udp_hop(s, in, c->tuple.peer_be);
+	const struct ip6_pair *ip6 = NULL;
+	struct ip6_pair pair;
+	const uint8_t *mac;
 
+	if (unlikely(e->family == 6)) {
+		pair.peer = s->table.peer6[table_number(&s->table, c)];
+		pair.local = ip6_address(s, c->tuple.local_be);
+		ip6 = &pair;
+	}
+	mac = udp_hop(s, in, c->tuple.peer_be, ip6);
 	if (unlikely(!mac))
 		return false;
-	if (in && mbuf_reusable(in, s->l2_len + 28u + e->payload))
+	if (in && mbuf_reusable(in, udp_headers(s, e->family) + e->payload))
 		m = rx_take(rx, i);
 	else
 		m = tx_open(s) ? tx_new(s->tx) : NULL;
@@ -75,7 +83,7 @@ static bool request_send(struct stateful *s, struct entry *e, struct conn *c, st
 		return false;
 	if (c->snd_nxt - c->rcv_nxt == e->ring && e->sent)
 		oldest_lose(s, e, c);
-	udp_send(s, e, m, mac, &c->tuple, htonl(c->snd_nxt));
+	udp_send(s, e, m, mac, &c->tuple, ip6, htonl(c->snd_nxt));
 	*sent_at(s, e, c, c->snd_nxt) = s->time | 1;
 	c->snd_nxt++;
 	c->flight++;

@@ -45,7 +45,7 @@ enum drop view_parse(const struct rte_mbuf *, const struct view_rule *, struct v
 /* What the common shapes look like to a rule: the 32 bytes of a frame that end behind the protocol
  * field of its IP header and what follows it, of which only the bits in the mask count. Without a
  * tag the destination address is among them. */
-enum { VIEW_SHAPE_TCP4, VIEW_SHAPE_UDP4, VIEW_SHAPE_TCP6, VIEW_SHAPES };
+enum { VIEW_SHAPE_TCP4, VIEW_SHAPE_UDP4, VIEW_SHAPE_TCP6, VIEW_SHAPE_UDP6, VIEW_SHAPES };
 struct view_shape {
 	uint8_t want[32], mask[32];
 };
@@ -53,7 +53,7 @@ struct view_shape {
 /* A rule made ready for bursts. */
 struct view_matcher {
 	struct view_rule rule;
-	struct view_shape shape[VIEW_SHAPES]; /* that of IPv6 where the rule has it */
+	struct view_shape shape[VIEW_SHAPES]; /* those of IPv6 where the rule has it */
 };
 void view_matcher_make(struct view_matcher *, const struct view_rule *);
 

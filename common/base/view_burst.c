@@ -65,6 +65,12 @@ static void shape_make4(struct view_shape *shape, const struct view_rule *rule, 
 	shape_set(shape, SHAPE_L3 + 9, protocol, 0xff);
 }
 
+static void shape_make6(struct view_shape *shape, const struct view_rule *rule, uint8_t protocol)
+{
+	shape_begin(shape, rule, ETHER_IP6, 0x60, 0xf0);
+	shape_set(shape, SHAPE_L3 + 6, protocol, 0xff);
+}
+
 void view_matcher_make(struct view_matcher *matcher, const struct view_rule *rule)
 {
 	*matcher = (struct view_matcher){.rule = *rule};
@@ -72,8 +78,8 @@ void view_matcher_make(struct view_matcher *matcher, const struct view_rule *rul
 	shape_make4(&matcher->shape[VIEW_SHAPE_UDP4], rule, PROTOCOL_UDP);
 	if (!rule->ip6)
 		return;
-	shape_begin(&matcher->shape[VIEW_SHAPE_TCP6], rule, ETHER_IP6, 0x60, 0xf0);
-	shape_set(&matcher->shape[VIEW_SHAPE_TCP6], SHAPE_L3 + 6, PROTOCOL_TCP, 0xff);
+	shape_make6(&matcher->shape[VIEW_SHAPE_TCP6], rule, PROTOCOL_TCP);
+	shape_make6(&matcher->shape[VIEW_SHAPE_UDP6], rule, PROTOCOL_UDP);
 }
 
 /* Has the frame this shape, with room for an IP header of `ip` bytes and one of TCP in its first
@@ -168,8 +174,12 @@ always_inline enum drop shaped_parse(const struct rte_mbuf *m, const struct view
 		return shaped_tcp(&p, view);
 	if (shape_fits(&p, &matcher->shape[VIEW_SHAPE_UDP4], vlans))
 		return shaped_udp(&p, view);
-	if (rule->ip6 && shape_fits6(&p, &matcher->shape[VIEW_SHAPE_TCP6], vlans))
+	if (!rule->ip6)
+		return view_parse(m, rule, view);
+	if (shape_fits6(&p, &matcher->shape[VIEW_SHAPE_TCP6], vlans))
 		return shaped_tcp(&p, view);
+	if (shape_fits6(&p, &matcher->shape[VIEW_SHAPE_UDP6], vlans))
+		return shaped_udp(&p, view);
 	return view_parse(m, rule, view);
 }
 

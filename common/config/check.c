@@ -189,7 +189,7 @@ static void family_check(struct reader *r, unsigned i)
 	const struct config_traffic *traffic = &r->config->traffic[i];
 	struct spot s;
 
-	if (traffic_is_stateless(traffic->kind) || traffic_is_udp(traffic->kind)) {
+	if (traffic_is_stateless(traffic->kind)) {
 		if (traffic->clients6.ranges)
 			problem_add(r->document, spot_find(r, &s, "traffic", i, "clients", NULL),
 				    PLACE_VALUE, "expected IPv4 addresses");
@@ -236,7 +236,7 @@ void datagram_check(struct reader *r, unsigned i)
 	struct config_traffic *t = &r->config->traffic[i];
 	static const char *const side[] = {"request", "response"};
 	const uint64_t size[] = {t->request.body_size, t->response.body_size};
-	unsigned headers = 28, most;
+	unsigned headers = t->clients6.ranges || t->servers6.ranges ? 48 : 28, most;
 	struct spot s;
 
 	if (!spot_find(r, &s, "traffic", i, "response", "size")->node)

@@ -79,6 +79,54 @@ connections=$(jq .traffic.web.offered client.report)
 clean client.pcapng
 stop nginx 0 QUIT
 
+case_is "UDP sockets: the kernel's answer ours, and ours the kernel's"
+cat >udp6.py <<'ENDPY'
+# serve ADDRESS PORT: sends back what it receives; ask ADDRESS PORT SIZE...: and is answered so.
+import os, socket, sys
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.settimeout(20)
+to = (sys.argv[2], int(sys.argv[3]))
+if sys.argv[1] == "serve":
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+    s.bind(to)
+    print("ready", flush=True)
+    while True:
+        s.sendto(*s.recvfrom(65535))
+s.connect(to)
+for size in map(int, sys.argv[4:]):
+    sent = os.urandom(size)
+    s.send(sent)
+    assert s.recv(65535) == sent, size
+print("good")
+ENDPY
+start serve k python3 udp6.py serve 2001:db8:9::1 7
+wait_for 10 grep -q ready serve.out
+cat >ask.json <<ENDJSON
+{
+  "duration": "1s", "drain": "2s",
+  "ports": [{"name": "c", "device": "if:s0", "cores": [0], "address": "2001:db8:9::2/64"}],
+  "traffic": [{"name": "ask", "kind": "udp-client", "clients": "2001:db8:9::10-2001:db8:9::19",
+    "server_ports": 7, "servers": "2001:db8:9::1", "load": {"rps": 300}, "catch_up": "5s", "timeout": "2s"}]
+}
+ENDJSON
+for size in 1 1400; do
+	onager_run ask s ask.json --set "traffic.0.request.size=$size"
+	finish_or_late ask 0
+	expect ask '.traffic.ask.requests | .offered + .not_offered.late == 300 and .succeeded == .offered' \
+		'.total.drops["udp.bad_csum"] == 0'
+done
+stop serve 143
+onager_run answer s ask.json --set 'traffic.0={"name": "echo", "port": "c", "kind": "udp-server",
+	"servers": "2001:db8:9::2-2001:db8:9::3", "server_ports": "7-9"}' --duration 60s
+wait_for 10 in_ns k ping -6 -c 1 -W 1 2001:db8:9::2
+for offload in off on; do
+	in_ns k ethtool -K k0 tx $offload >ethtool.out 2>&1
+	[ "$(in_ns k python3 udp6.py ask 2001:db8:9::3 8 1 3 4 18 19 100 1451 1452)" = good ] ||
+		fail "the echo differs"
+done
+stop answer
+expect answer '.traffic.echo.requests | .offered == .succeeded and .offered == 16'
+
 case_is "nobody answers: it says which address and how it asked"
 status=0
 in_ns s timeout 20 "$onager" run client.json --set 'traffic.0.servers="2001:db8:9::77"' \

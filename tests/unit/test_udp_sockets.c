@@ -218,12 +218,12 @@ static void test_late(void **state)
 /* Bits per request each way, Ethernet header on. */
 static void bits_are(unsigned request, unsigned response)
 {
-	uint64_t count = requests()->offered;
+	uint64_t count = requests()->offered, headers = lab_ip6() ? 62 : 42;
 
-	assert_int_equal(world_client(&w)->bits_tx, count * (42 + request) * 8);
-	assert_int_equal(world_client(&w)->bits_rx, count * (42 + response) * 8);
-	assert_int_equal(world_server(&w)->bits_rx, count * (42 + request) * 8);
-	assert_int_equal(world_server(&w)->bits_tx, count * (42 + response) * 8);
+	assert_int_equal(world_client(&w)->bits_tx, count * (headers + request) * 8);
+	assert_int_equal(world_client(&w)->bits_rx, count * (headers + response) * 8);
+	assert_int_equal(world_server(&w)->bits_rx, count * (headers + request) * 8);
+	assert_int_equal(world_server(&w)->bits_tx, count * (headers + response) * 8);
 }
 
 static void test_sizes(void **state)
@@ -282,14 +282,17 @@ static void test_obstacles(void **state)
 	(void)state;
 	world_open(&w, NULL,
 		   UDP("client.load.concurrency=10", "client.requests_per_connection=max"));
-	w.lab[0].nexthop.has_gateway = false;
+	w.lab[0].nexthop.has_gateway = w.lab[0].nexthop.has_gateway6 = false;
 	w.lab[0].nexthop.mask = 7;
 	w.lab[0].nexthop.table = calloc(8, sizeof(*w.lab[0].nexthop.table));
 	world_start(&w);
 	world_pass(&w, MS(10));
 	assert_int_equal(requests()->offered, 0);
 	assert_true(w.lab[0].nexthop.wanted);
-	nexthop_learn(&w.lab[0].nexthop, __builtin_bswap32(0x0afffffe), lab_mac[1]);
+	if (lab_ip6())
+		nexthop_learn6(&w.lab[0].nexthop, (u128)0x20010db8 << 96 | 0x0afffffe, lab_mac[1]);
+	else
+		nexthop_learn(&w.lab[0].nexthop, __builtin_bswap32(0x0afffffe), lab_mac[1]);
 	world_pass(&w, MS(10));
 	assert_true(requests()->offered >= 10 * 400);
 	world_drain(&w);
@@ -307,6 +310,8 @@ static void test_not_tcp(void **state)
 	struct packet_box *box = &w.box;
 
 	(void)state;
+	if (lab_ip6())
+		skip();
 	world_open(&w, NULL, UDP("client.load.concurrency=1", "client.timeout=100s", "drain=10ms"));
 	world_start(&w);
 	world_pass(&w, 1); /* sent, and not answered yet */
