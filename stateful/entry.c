@@ -165,7 +165,7 @@ static void entry_header(struct stateful *s, struct entry *e, const struct state
 	for (unsigned i = 0; i < s->port->vlans; i++) {
 		uint16_t type = htons(s->port->vlans == 2 && !i ? RTE_ETHER_TYPE_QINQ
 								: RTE_ETHER_TYPE_VLAN);
-		uint16_t tag = htons(s->port->vlan[i]);
+		uint16_t tag = htons(config_port_tag(s->port, i));
 
 		memcpy(at, &type, sizeof(type));
 		memcpy(at + 2, &tag, sizeof(tag));

@@ -87,7 +87,7 @@ static void headers_make(struct frame *f, const struct config_port *port,
 	memcpy(f->data + 6, mac, 6);
 	for (unsigned i = 0; i < port->vlans; i++, at += VLAN_TAG) {
 		store16(at, port->vlans == 2 && !i ? TYPE_QINQ : TYPE_VLAN);
-		store16(at + 2, port->vlan[i]);
+		store16(at + 2, config_port_tag(port, i));
 	}
 	store16(at, TYPE_IP4);
 	ip = at + 2;

@@ -24,7 +24,7 @@ struct neighbor_address {
 struct neighbor {
 	uint8_t mac[6]; /* own */
 	uint8_t vlans;  /* tags of every frame, outermost first */
-	uint16_t vlan[2];
+	uint16_t vlan[2]; /* with priority bits */
 	const struct neighbor_address *address; /* of the port */
 	unsigned addresses;
 	const struct ip_pool *const *pool; /* further own addresses */

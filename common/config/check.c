@@ -38,7 +38,7 @@ static void device_check(struct reader *r, unsigned i)
 	bool complete = true; /* no device was refused: this may be the other end */
 	struct spot s;
 
-	for (unsigned j = 0; device && j < c->ports; j++) {
+	for (unsigned j = 0; device && j < c->devices; j++) {
 		bool is_same = c->port[j].device && strcmp(c->port[j].device, device) == 0;
 
 		complete &= c->port[j].device != NULL;
@@ -77,14 +77,14 @@ static void gateway_check(struct reader *r, unsigned i, uint8_t family, u128 gat
 		if ((gateway | host) != (address->address | host))
 			continue;
 		if (gateway == address->address)
-			problem_add(r->document, spot_find(r, &s, "ports", i, "gateway", NULL),
-				    PLACE_VALUE, "%s is the port's own address",
+			problem_add(r->document, port_spot(r, &s, i, "gateway"), PLACE_VALUE,
+				    "%s is the port's own address",
 				    ip_format(text, family, gateway));
 		return;
 	}
 	if (own && !is_link_local(family, gateway))
 		problem_add(
-			r->document, spot_find(r, &s, "ports", i, "gateway", NULL), PLACE_VALUE,
+			r->document, port_spot(r, &s, i, "gateway"), PLACE_VALUE,
 			"expected an address inside a subnet of the port's own address, got \"%s\"",
 			ip_format(text, family, gateway));
 }
@@ -130,15 +130,19 @@ static void ports_check(struct reader *r)
 {
 	struct config *c = r->config;
 
-	for (unsigned i = 0; i < c->ports; i++) {
+	for (unsigned i = 0; i < c->devices; i++) {
 		for (unsigned j = 0; c->port[i].name && j < i; j++) {
 			if (c->port[j].name)
 				name_check(r, "ports", i, c->port[i].name, c->port[j].name);
 		}
 		device_check(r, i);
-		if (c->port[i].has_gateway)
+	}
+	for (unsigned i = 0; i < c->ports; i++) {
+		bool was_checked = c->port[i].is_network && c->port[i].place == CONFIG_UNLIMITED;
+
+		if (c->port[i].has_gateway && !was_checked)
 			gateway_check(r, i, 4, c->port[i].gateway);
-		if (c->port[i].has_gateway6)
+		if (c->port[i].has_gateway6 && !was_checked)
 			gateway_check(r, i, 6, c->port[i].gateway6);
 		address_default(c, i, 4);
 		address_default(c, i, 6);
@@ -159,9 +163,10 @@ static void port_check(struct reader *r, unsigned i)
 	unsigned headers = traffic_has(traffic, 4) || !traffic_has(traffic, 6) ? 40 : 60;
 	struct spot s;
 
-	if (r->config->ports > 1 && !spot_find(r, &s, "traffic", i, "port", NULL)->node)
+	if (r->config->devices > 1 && !spot_find(r, &s, "traffic", i, "port", NULL)->node)
 		problem_add(r->document, &s.key, PLACE_VALUE,
-			    "missing, expected the name of one of the %u ports", r->config->ports);
+			    "missing, expected the name of one of the %u ports",
+			    r->config->devices);
 	if (traffic->port < r->config->ports && traffic->tcp.mss &&
 	    traffic->tcp.mss + headers > r->config->port[traffic->port].mtu)
 		problem_add(r->document, spot_find(r, &s, "traffic", i, "tcp", "mss"), PLACE_VALUE,

@@ -33,6 +33,7 @@ int config_load(struct config *config, const char *file, const char *const *set,
 		struct where root = {.node = document.root};
 
 		object_read(&reader, &root, OBJECT_ROOT, (char *)config);
+		networks_place(&reader);
 		config_check(&reader);
 		machine_check(&reader);
 		config->json = cJSON_PrintUnformatted(document.root);

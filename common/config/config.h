@@ -48,6 +48,17 @@ struct config_port {
 	uint16_t mtu;             /* 576-9710 */
 	uint8_t vlans;            /* 0-2 tags, outermost first */
 	uint16_t vlan[2];
+	uint8_t vlan_priority; /* of every tag that is sent */
+	bool has_mac;
+	uint8_t mac[6];              /* "mac": the own one, instead of the device's */
+	struct config_port *network; /* further networks of this port, as they were read */
+	unsigned networks;
+	/* One of those: it has a place of its own in config.port[], behind all ports, and with
+	 * `host` the device and cores of the port behind which it lies. */
+	bool is_network;
+	unsigned behind; /* of a port: so many of them lie behind it */
+	unsigned host;   /* of a network: index of that port */
+	unsigned place;  /* in the host's list; CONFIG_UNLIMITED: made for traffic's `vlan` */
 	uint8_t tos;
 	bool verify_checksums; /* "verify_checksums": true */
 	bool checksum_offload; /* "checksum_offload": false: transmit checksums by the NIC */
@@ -236,7 +247,10 @@ struct config_close { /* how a client ends its connections */
 struct config_traffic {
 	const char *name;
 	enum traffic_kind kind;
-	unsigned port; /* index into config.port */
+	unsigned port;       /* index into config.port */
+	const char *network; /* of that port; NULL: the port itself. `port` is the network's then */
+	uint8_t vlans;       /* tags of its own, as a network that is like the port in all else */
+	uint16_t vlan[2];
 	/* Of each family a pool, IPv4 first: `clients` and `servers` fill both of theirs. */
 	struct ip_pool clients, clients6; /* server: absent = anyone */
 	struct port_pool client_ports;
@@ -341,9 +355,9 @@ struct config {
 	const char **eal;
 	unsigned eal_args;
 	uint64_t report_interval;
-	const char *report_json; /* NULL: none */
-	struct config_port *port;
-	unsigned ports;
+	const char *report_json;  /* NULL: none */
+	struct config_port *port; /* those with a device, then the networks behind them */
+	unsigned ports, devices;
 	struct config_traffic *traffic;
 	unsigned traffics;
 	struct config_capture capture;
@@ -397,6 +411,26 @@ void config_help(FILE *out);
 
 /* "http-client" etc. */
 const char *traffic_kind_name(enum traffic_kind);
+
+/* The port whose device and queues port i uses: itself, unless it is a network of another. */
+static inline unsigned config_port_host(const struct config *config, unsigned i)
+{
+	return config->port[i].is_network ? config->port[i].host : i;
+}
+
+/* A VLAN tag as it is sent: TCI. */
+static inline uint16_t config_port_tag(const struct config_port *port, unsigned i)
+{
+	return (uint16_t)(port->vlan_priority << 13 | port->vlan[i]);
+}
+
+/* Are these tags the port's? */
+static inline bool config_port_has_tags(const struct config_port *port, const uint16_t *vlan,
+					unsigned vlans)
+{
+	return port->vlans == vlans && (vlans < 1 || port->vlan[0] == vlan[0]) &&
+	       (vlans < 2 || port->vlan[1] == vlan[1]);
+}
 
 /* The side that offers a load. */
 static inline bool traffic_is_client(enum traffic_kind kind)

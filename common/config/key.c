@@ -22,6 +22,7 @@
 
 #define ROOT     .object = OBJECT_ROOT, .kinds = KIND_ALL
 #define PORT     .object = OBJECT_PORT, .kinds = KIND_ALL
+#define BEHIND   .object = OBJECT_PORT_NETWORK, .kinds = KIND_ALL
 #define TRAFFIC  .object = OBJECT_TRAFFIC
 #define LOAD     .object = OBJECT_LOAD, .kinds = KIND_CLIENT
 #define REQUEST  .object = OBJECT_REQUEST
@@ -141,6 +142,27 @@
 	 .help = "So many requests are prepared of it and sent in turn; absent: 256 if anything is " \
 		 "to vary, else 1."}
 
+/* What a port says of its network, and each further network behind it. */
+#define NETWORK_KEYS(OBJECT) \
+	{OBJECT, .name = "address", .type = TYPE_OWN_ADDRESSES, \
+	 COUNTED(config_port, address, addresses), \
+	 .help = "The own address with its prefix, \"10.0.0.1/24\" or \"2001:db8::1/64\", or a " \
+		 "list; absent: the first address of its traffic."}, \
+	{OBJECT, .name = "gateway", .type = TYPE_GATEWAY, FIELD(config_port, gateway), \
+	 .help = "Router that all traffic is sent to, inside an own subnet, or a list of one of each " \
+		 "address family; \"auto\": the IPv6 router that advertises itself. Absent: every " \
+		 "address is on-link."}, \
+	{OBJECT, .name = "gateway_mac", .type = TYPE_MAC, \
+	 COUNTED(config_port, gateway_mac, has_gateway_mac), \
+	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP and Neighbour " \
+		 "Discovery."}, \
+	{OBJECT, .name = "mac", .type = TYPE_MAC, COUNTED(config_port, mac, has_mac), \
+	 .help = "The own MAC address; absent: the device's."}, \
+	{OBJECT, .name = "vlan", .type = TYPE_VLANS, COUNTED(config_port, vlan, vlans), .min = 1, \
+	 .max = 4094, .help = "VLAN id, or a list of two, outermost first; empty: untagged."}, \
+	{OBJECT, .name = "vlan_priority", .type = TYPE_COUNT, FIELD(config_port, vlan_priority), \
+	 .max = 7, .help = "Priority bits (PCP) of the tags that are sent; received ones are free."}
+
 /* clang-format off: one key, one row */
 const struct key key_table[] = {
 	{ROOT, .name = "$schema", .type = TYPE_IGNORED,
@@ -244,18 +266,7 @@ const struct key key_table[] = {
 	 .required = true,
 	 .help = "Processor cores, [0, 1] or \"0-3,8\" or \"max\" for all: one worker with one "
 		 "queue pair on each."},
-	{PORT, .name = "address", .type = TYPE_OWN_ADDRESSES,
-	 COUNTED(config_port, address, addresses),
-	 .help = "The port's own address with its prefix, \"10.0.0.1/24\" or \"2001:db8::1/64\", or a "
-		 "list; absent: the first address of its traffic."},
-	{PORT, .name = "gateway", .type = TYPE_GATEWAY, FIELD(config_port, gateway),
-	 .help = "Router that all traffic is sent to, inside an own subnet, or a list of one of each "
-		 "address family; \"auto\": the IPv6 router that advertises itself. Absent: every "
-		 "address is on-link."},
-	{PORT, .name = "gateway_mac", .type = TYPE_MAC,
-	 COUNTED(config_port, gateway_mac, has_gateway_mac),
-	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP and Neighbour "
-		 "Discovery."},
+	NETWORK_KEYS(PORT),
 	{PORT, .name = "neighbor", .type = TYPE_CHOICE, FIELD(config_port, neighbor_ignore),
 	 .choices = "answer|ignore", .standard = "answer",
 	 .help = "Whether ARP and Neighbour Discovery are answered for the addresses of the traffic; "
@@ -270,8 +281,6 @@ const struct key key_table[] = {
 	 .help = "How long ARP or Neighbour Discovery may take before the run is given up."},
 	{PORT, .name = "mtu", .type = TYPE_COUNT, FIELD(config_port, mtu), .standard = "1500",
 	 .min = 576, .max = 9710, .help = "Largest IP packet in bytes."},
-	{PORT, .name = "vlan", .type = TYPE_VLANS, COUNTED(config_port, vlan, vlans), .min = 1,
-	 .max = 4094, .help = "VLAN id, or a list of two, outermost first; empty: untagged."},
 	{PORT, .name = "tos", .type = TYPE_COUNT, FIELD(config_port, tos), .standard = "0",
 	 .max = 255, .help = "TOS byte (DSCP and ECN) of the packets sent."},
 	{PORT, .name = "verify_checksums", .type = TYPE_BOOL, FIELD(config_port, verify_checksums),
@@ -284,6 +293,23 @@ const struct key key_table[] = {
 	{PORT, .name = "tx_descriptors", .type = TYPE_COUNT, FIELD(config_port, tx_descriptors),
 	 .standard = "1024", .min = 64, .max = 32768, .help = "Size of each transmit ring."},
 
+	{PORT, .name = "networks", .type = TYPE_LIST, .inner = OBJECT_PORT_NETWORK,
+	 COUNTED(config_port, network, networks),
+	 .help = "Further networks on the same device, each with tags, addresses and gateway of its "
+		 "own, for traffic that names it."},
+
+	{BEHIND, .name = "name", .type = TYPE_NAME, FIELD(config_port, name), .required = true,
+	 .help = "Name by which traffic refers to it; results call it PORT/NAME."},
+	NETWORK_KEYS(BEHIND),
+	{BEHIND, .name = "neighbor", .type = TYPE_CHOICE, FIELD(config_port, neighbor_ignore),
+	 .choices = "answer|ignore", .help = "As of a port; absent: as the port has it."},
+	{BEHIND, .name = "announce", .type = TYPE_BOOL, FIELD(config_port, announce),
+	 .help = "As of a port; absent: as the port has it."},
+	{BEHIND, .name = "mtu", .type = TYPE_COUNT, FIELD(config_port, mtu), .min = 576, .max = 9710,
+	 .help = "Largest IP packet in bytes, at most the port's; absent: the port's."},
+	{BEHIND, .name = "tos", .type = TYPE_COUNT, FIELD(config_port, tos), .max = 255,
+	 .help = "TOS byte of the packets sent; absent: the port's."},
+
 	{TRAFFIC, .name = "kind", .kinds = KIND_ALL, .type = TYPE_CHOICE,
 	 FIELD(config_traffic, kind), .required = true,
 	 .choices = "http-client|http-server|tcp-client|tcp-server|udp-client|udp-server|udp-blast|"
@@ -294,6 +320,13 @@ const struct key key_table[] = {
 	 .help = "Name in results; absent: traffic0, traffic1, ..."},
 	{TRAFFIC, .name = "port", .kinds = KIND_ALL, .type = TYPE_PORT, FIELD(config_traffic, port),
 	 .help = "Name of the port it uses; absent: the only one."},
+	{TRAFFIC, .name = "network", .kinds = KIND_ALL, .type = TYPE_NAME,
+	 FIELD(config_traffic, network),
+	 .help = "Name of the port's network that it uses; absent: the port's own."},
+	{TRAFFIC, .name = "vlan", .kinds = KIND_ALL, .type = TYPE_VLANS,
+	 COUNTED(config_traffic, vlan, vlans), .min = 1, .max = 4094,
+	 .help = "VLAN id, or a list of two, instead of the port's: short for a network that has "
+		 "these tags and all else from the port."},
 	{TRAFFIC, .name = "clients", .kinds = KIND_CLIENT, .type = TYPE_ADDRESSES,
 	 FIELD(config_traffic, clients), .required = true,
 	 .help = "Client addresses: \"10.0.0.1\", \"10.0.0.1-10.0.0.200\", \"10.1.0.0/16\" (every "
@@ -837,6 +870,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_MEMORY] = {"memory", sizeof(struct config), NULL},
 	[OBJECT_REPORT] = {"report", sizeof(struct config), NULL},
 	[OBJECT_PORT] = {"port", sizeof(struct config_port), NULL},
+	[OBJECT_PORT_NETWORK] = {"network", sizeof(struct config_port), NULL},
 	[OBJECT_TRAFFIC] = {"traffic", sizeof(struct config_traffic), NULL},
 	[OBJECT_LOAD] = {"load", sizeof(struct config_load), NULL},
 	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},

@@ -87,10 +87,16 @@ void items_read(struct item *, const cJSON *, bool (*take)(struct item *, const 
 
 /* The way down to ports[i].key or traffic[i].key.inner, for problems. */
 struct spot {
-	struct where root, list, element, key, inner;
+	struct where root, list, element, key, inner, leaf;
 };
 const struct where *spot_find(struct reader *, struct spot *, const char *list, unsigned i,
 			      const char *key, const char *inner);
+
+/* The same to a key of config.port[i], which may be a network of a port. */
+const struct where *port_spot(struct reader *, struct spot *, unsigned i, const char *key);
+
+/* Give every network a place in config.port[], and point the traffic that is on one to it. */
+void networks_place(struct reader *);
 
 /* Check what no key can check alone. */
 void capture_check(struct reader *);

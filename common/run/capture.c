@@ -82,7 +82,7 @@ static int interfaces_open(struct capture *capture, struct file *file, struct er
 		};
 
 		file->interface[i] = -1;
-		if (!ring_wanted(file->packets, i))
+		if (!ring_wanted(config, file->packets, i))
 			continue;
 		file->interface[i] = recorder_interface(file->recorder, &interface, err);
 		if (file->interface[i] < 0)
@@ -177,7 +177,7 @@ static void worker_attach(struct capture *capture, struct worker *w)
 	for (unsigned i = 0; i < capture->files; i++) {
 		struct file *file = &capture->file[i];
 
-		if (!ring_wanted(file->packets, w->port_index))
+		if (!ring_wanted(capture->config, file->packets, w->port_index))
 			continue;
 		if (!file->packets) {
 			w->sampler = &file->sampler[file->channels];

@@ -13,6 +13,7 @@
 
 #include "../base/require.h"
 #include "race.h"
+#include "worker_lane.h"
 
 /* What the port's link carries, for loads in percent of it. */
 static uint64_t link_bps(const struct port *port)
@@ -47,6 +48,16 @@ static int stateless_make(struct crew *crew, struct worker *w, unsigned number,
 	memcpy(setup.mac, w->port->mac, sizeof setup.mac);
 	w->stateless = engine->stateless_create(&setup, arena, err);
 	return w->stateless ? 0 : -1;
+}
+
+/* A worker that was made already. */
+static struct worker *worker_of(const struct crew *crew, unsigned port, unsigned number)
+{
+	struct worker *const *w = crew->worker;
+
+	while ((*w)->port_index != port || (*w)->queue != number)
+		w++;
+	return *w;
 }
 
 static int worker_make(struct crew *crew, unsigned port, unsigned number,
@@ -85,6 +96,8 @@ static int worker_make(struct crew *crew, unsigned port, unsigned number,
 	};
 	memcpy(setup.mac, w->port->mac, sizeof setup.mac);
 	w->engine = engine->create(&setup, &arena->arena, err);
+	if (config_port->is_network)
+		lane_add(worker_of(crew, config_port->host, number), w);
 	if (w->engine && !stateless_make(crew, w, number, engine, &arena->arena, err))
 		return 0;
 	return err_prefix(err, "port %s: core %u: ", config_port->name, config_port->core[number]);

@@ -155,7 +155,7 @@ static int args_add_pci(const struct config *config, bool *pci, struct err *err)
 	for (unsigned i = 0; i < config->ports; i++) {
 		struct device device = device_parse(config->port[i].device);
 
-		if (device.kind != DEVICE_PCI)
+		if (device.kind != DEVICE_PCI || config->port[i].is_network)
 			continue;
 		if (device_pci_check(&device, err))
 			return err_prefix(err, "port %s: %s: ", config->port[i].name, device.name);
@@ -174,7 +174,8 @@ static uint64_t bytes_needed(const struct config *config)
 	uint64_t bytes = (uint64_t)EAL_SLACK_MIB << 20;
 
 	for (unsigned i = 0; i < config->ports; i++)
-		bytes += port_pool_bytes(&config->port[i]) * config->port[i].cores;
+		if (!config->port[i].is_network)
+			bytes += port_pool_bytes(&config->port[i]) * config->port[i].cores;
 	return bytes;
 }
 
@@ -260,7 +261,8 @@ static int files_check(const struct config *config, struct err *err)
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < config->ports; i++)
-		need += FILES_PORT + FILES_QUEUE * config->port[i].cores;
+		if (!config->port[i].is_network)
+			need += FILES_PORT + FILES_QUEUE * config->port[i].cores;
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
 		return 0;
 	limit.rlim_cur = limit.rlim_max;

@@ -34,7 +34,7 @@ static int far_end(const struct config *config, unsigned index)
 	const char *name = device_parse(config->port[index].device).name;
 
 	for (unsigned i = 0; i < config->ports; i++)
-		if (i != index && is_end(config, i, name))
+		if (i != index && !config->port[i].is_network && is_end(config, i, name))
 			return (int)i;
 	return -1;
 }

@@ -65,6 +65,8 @@ static void ports_read(const struct crew *crew, struct counters *counters)
 	for (unsigned i = 0; i < crew->config->ports; i++) {
 		struct port_stats stats;
 
+		if (crew->config->port[i].is_network)
+			continue;
 		port_stats(&crew->ports[i], &stats);
 		counters->value[COUNTER_IERRORS] += stats.ierrors;
 		counters->value[COUNTER_OERRORS] += stats.oerrors;
@@ -194,6 +196,8 @@ void measure_total(struct result *result, const struct crew *crew, uint64_t t0)
 		result->bytes_per_connection =
 			(double)result->connections_bytes / (double)result->connections_peak;
 	for (unsigned i = 0; i < crew->config->ports; i++) {
+		if (crew->config->port[i].is_network)
+			continue;
 		port_stats(&crew->ports[i], &result->port[i]);
 		result->mbufs_bytes += crew->ports[i].mbufs_bytes;
 	}

@@ -76,7 +76,8 @@ static void put_addresses(FILE *out, const struct config_port *port)
 {
 	char text[46];
 
-	fprintf(out, "port %s: %s, mtu %u", port->name, port->device, port->mtu);
+	fprintf(out, "%s %s: %s, mtu %u", port->is_network ? "network" : "port", port->name,
+		port->device, port->mtu);
 	for (unsigned i = 0; i < port->vlans; i++)
 		fprintf(out, ", vlan %u", port->vlan[i]);
 	for (unsigned i = 0; i < port->addresses; i++)
@@ -107,7 +108,10 @@ static void put_port(FILE *out, const struct config *config, unsigned i)
 	fprintf(out, ": %u worker%s\n", port->cores, port->cores == 1 ? "" : "s");
 	put_thousands(out, "  connections at most ", plan.worker.connections, " a worker;");
 	put_bytes(out, " tables ", plan.tables_bytes, " when all are open;");
-	put_bytes(out, " packet buffers ", plan.mbufs_bytes, "\n");
+	if (port->is_network)
+		fputs(" packet buffers of its port\n", out);
+	else
+		put_bytes(out, " packet buffers ", plan.mbufs_bytes, "\n");
 }
 
 static void put_tuples(FILE *out, const struct config_traffic *traffic)
@@ -202,8 +206,10 @@ static void put_text(FILE *out, const struct config *config)
 	for (unsigned i = 0; i < config->traffics; i++) {
 		const struct config_traffic *traffic = &config->traffic[i];
 
-		fprintf(out, "traffic %s: %s on port %s\n", traffic->name,
-			traffic_kind_name(traffic->kind), config->port[traffic->port].name);
+		fprintf(out, "traffic %s: %s on %s %s\n", traffic->name,
+			traffic_kind_name(traffic->kind),
+			config->port[traffic->port].is_network ? "network" : "port",
+			config->port[traffic->port].name);
 		if (traffic_is_stateless(traffic->kind))
 			plan_stream_put(out, config, traffic);
 		else if (traffic_is_client(traffic->kind))
@@ -238,7 +244,7 @@ static void walk_port(struct sink *s, const struct config *config, unsigned i)
 	sink_count(s, "workers", port->cores);
 	sink_count(s, "connections_per_worker", plan.worker.connections);
 	sink_count(s, "tables_bytes", plan.tables_bytes);
-	sink_count(s, "mbufs_bytes", plan.mbufs_bytes);
+	sink_count(s, "mbufs_bytes", port->is_network ? 0 : plan.mbufs_bytes);
 	sink_end(s);
 }
 

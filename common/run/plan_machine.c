@@ -88,7 +88,8 @@ static void memory_add(struct plan_memory *memory, const struct config *config, 
 	most = worker.connections * workers;
 	open = RTE_MIN(port_open(config, port), most);
 	memory->tables += tables + stateless;
-	memory->mbufs += port_pool_bytes(&config->port[port]) * workers;
+	if (!config->port[port].is_network)
+		memory->mbufs += port_pool_bytes(&config->port[port]) * workers;
 	memory->touched += stateless;
 	memory->touched += config->hugepages == HUGEPAGES_ON
 				   ? worker.bytes * workers
@@ -173,13 +174,15 @@ static void devices_check(struct faults *f, const struct config *config)
 	bool seen[UINT16_MAX + 1] = {false};
 	unsigned cores = 0;
 
-	if (config->ports > RTE_MAX_ETHPORTS)
+	if (config->devices > RTE_MAX_ETHPORTS)
 		fault_add(f, "ports", RTE_MAX_ETHPORTS, NULL, NULL,
 			  "expected at most %d ports, as this DPDK is built for, got %u",
-			  RTE_MAX_ETHPORTS, config->ports);
+			  RTE_MAX_ETHPORTS, config->devices);
 	for (unsigned i = 0; i < config->ports; i++) {
 		const struct config_port *port = &config->port[i];
 
+		if (port->is_network)
+			continue;
 		if (port->cores > queues_max(port))
 			fault_add(f, "ports", i, "cores", NULL,
 				  "expected at most %u, the queues that such a device can have, "

@@ -3,9 +3,10 @@
 
 #include <stddef.h>
 
-bool ring_wanted(const struct config_packets *packets, unsigned port)
+bool ring_wanted(const struct config *config, const struct config_packets *packets, unsigned port)
 {
-	return !packets || packets->port == CONFIG_UNLIMITED || packets->port == port;
+	return !packets || packets->port == CONFIG_UNLIMITED ||
+	       packets->port == config_port_host(config, port);
 }
 
 unsigned ring_count(const struct config *config, const struct config_packets *packets)
@@ -13,7 +14,7 @@ unsigned ring_count(const struct config *config, const struct config_packets *pa
 	unsigned workers = 0;
 
 	for (unsigned i = 0; i < config->ports; i++)
-		if (ring_wanted(packets, i))
+		if (ring_wanted(config, packets, i))
 			workers += config->port[i].cores;
 	return workers;
 }

@@ -13,7 +13,7 @@
 #define RING_SAMPLES (1u << 20)
 
 /* A file captures from this port; NULL: it is the file of samples. */
-bool ring_wanted(const struct config_packets *, unsigned port);
+bool ring_wanted(const struct config *, const struct config_packets *, unsigned port);
 
 /* How many workers a file captures from: each has a ring. */
 unsigned ring_count(const struct config *, const struct config_packets *);

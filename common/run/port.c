@@ -92,11 +92,31 @@ static bool mac_choose(const struct port *port, unsigned index, uint8_t mac[6])
 	return true;
 }
 
+/* A kernel interface keeps its own address, as it is not ours to change: it lets everything in. So
+ * does a device that refuses. */
+static void mac_set(const struct port *port)
+{
+	enum device_kind kind = device_parse(port->config->device).kind;
+	bool is_kernels = kind == DEVICE_INTERFACE || kind == DEVICE_XDP;
+	struct rte_ether_addr mac;
+
+	memcpy(mac.addr_bytes, port->mac, sizeof(port->mac));
+	if (is_kernels ||
+	    (port->config->is_network ? rte_eth_dev_mac_addr_add(port->id, &mac, 0)
+				      : rte_eth_dev_default_mac_addr_set(port->id, &mac)))
+		(void)rte_eth_promiscuous_enable(port->id);
+}
+
 static void mac_init(struct port *port, unsigned index)
 {
 	struct rte_ether_addr mac = {0};
 
 	/* A cable has no MAC filter: it does not matter if such a device refuses the address. */
+	if (port->config->has_mac) {
+		memcpy(port->mac, port->config->mac, sizeof(port->mac));
+		mac_set(port);
+		return;
+	}
 	if (mac_choose(port, index, mac.addr_bytes))
 		rte_eth_dev_default_mac_addr_set(port->id, &mac);
 	else
@@ -375,11 +395,37 @@ static void groups_hear(struct port *port)
 
 static void port_close(struct port *port, unsigned index)
 {
-	if (device_parse(port->config->device).kind == DEVICE_LOOP)
-		loop_close(index);
-	else if (port->opened)
-		device_close(port->id);
+	if (!port->config) /* not come to */
+		return;
+	if (!port->config->is_network) {
+		if (device_parse(port->config->device).kind == DEVICE_LOOP)
+			loop_close(index);
+		else if (port->opened)
+			device_close(port->id);
+	}
 	port_steer_free(port);
+}
+
+/* A network behind a port that is open: the same device and pools, tags and addresses of its own.
+ */
+static int network_open(const struct config *config, unsigned index, struct port *ports,
+			struct err *err)
+{
+	struct port *port = &ports[index];
+	const struct port *host = &ports[config->port[index].host];
+
+	*port = *host;
+	port->config = &config->port[index];
+	port->listens = config_port_listens(config, index);
+	port->mbufs_bytes = 0;
+	if (port->config->has_mac)
+		memcpy(port->mac, port->config->mac, sizeof(port->mac));
+	if (memcmp(port->mac, host->mac, sizeof(port->mac)) != 0)
+		mac_set(port);
+	rule_init(port);
+	if (config_port_has6(config, index))
+		groups_hear(port);
+	return port_steer_share(port, index, err);
 }
 
 static int port_open(const struct config *config, unsigned index, struct port *port,
@@ -406,7 +452,8 @@ int ports_open(const struct config *config, struct port **ports, struct err *err
 		return err_set(err, EXIT_ENVIRONMENT, "no memory");
 	eal_log_live(false);
 	for (unsigned i = 0; i < config->ports; i++)
-		if (port_open(config, i, &port[i], err)) {
+		if (config->port[i].is_network ? network_open(config, i, port, err)
+					       : port_open(config, i, &port[i], err)) {
 			ports_close(port, i + 1);
 			return -1;
 		}
@@ -422,6 +469,8 @@ void ports_close(struct port *ports, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		port_close(&ports[i], i);
 	for (unsigned i = 0; i < count; i++) {
+		if (!ports[i].config || ports[i].config->is_network)
+			continue;
 		for (unsigned q = 0; ports[i].pool && q < ports[i].queues; q++)
 			rte_mempool_free(ports[i].pool[q]);
 		for (unsigned q = 0; ports[i].pieces && q < ports[i].queues; q++)

@@ -27,15 +27,16 @@
 #include "device.h"
 #include "eal_log.h"
 
-#define CACHE_SIZE  512
-#define CACHE_HELD  (2 * CACHE_SIZE * 3 / 2) /* own lcore and that of the cable's far end */
-#define WORKER_HELD 3072                     /* transmit queue of 2048, stock of blanks, bursts */
-#define FRAME_EXTRA (RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN)
-#define USUAL_ROOM  2048
-#define DESCRIPTORS 1024
-#define PAGE        4096u
-#define PIECE_FLAGS (RTE_MEMPOOL_F_NO_SPREAD | RTE_MEMPOOL_F_NO_IOVA_CONTIG)
-#define PIECE_BYTES (uint32_t)(sizeof(struct rte_mbuf) + sizeof(struct rte_mbuf_ext_shared_info))
+#define CACHE_SIZE   512
+#define CACHE_HELD   (2 * CACHE_SIZE * 3 / 2) /* own lcore and that of the cable's far end */
+#define WORKER_HELD  3072                     /* transmit queue of 2048, stock of blanks, bursts */
+#define NETWORK_HELD 1024                     /* stock of blanks, bursts; of each network behind */
+#define FRAME_EXTRA  (RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN)
+#define USUAL_ROOM   2048
+#define DESCRIPTORS  1024
+#define PAGE         4096u
+#define PIECE_FLAGS  (RTE_MEMPOOL_F_NO_SPREAD | RTE_MEMPOOL_F_NO_IOVA_CONTIG)
+#define PIECE_BYTES  (uint32_t)(sizeof(struct rte_mbuf) + sizeof(struct rte_mbuf_ext_shared_info))
 
 /* The AF_PACKET PMD refuses mbufs that are smaller than the slots of its ring, which are of 2 KiB
  * steps. */
@@ -60,8 +61,8 @@ static unsigned pool_count(const struct config_port *port)
 	unsigned tx = port->tx_descriptors ? port->tx_descriptors : DESCRIPTORS;
 
 	if (is_loop(port))
-		return LOOP_RING_SIZE + DESCRIPTORS - 1;
-	return rx + tx + WORKER_HELD + CACHE_HELD - 1;
+		return LOOP_RING_SIZE + DESCRIPTORS + port->behind * NETWORK_HELD - 1;
+	return rx + tx + WORKER_HELD + port->behind * NETWORK_HELD + CACHE_HELD - 1;
 }
 
 /* Flags of the mempool. Without hugepages DPDK gives each object a page of its own, because it

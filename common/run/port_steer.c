@@ -107,12 +107,19 @@ int port_steer_init(struct port *port, const struct rte_eth_dev_info *info, unsi
 	return handoff_create(port, index, err);
 }
 
+int port_steer_share(struct port *network, unsigned index, struct err *err)
+{
+	network->handoff = NULL;
+	return network->steer.mode == STEER_SINGLE ? 0 : handoff_create(network, index, err);
+}
+
 void port_steer_free(struct port *port)
 {
 	for (unsigned i = 0; port->handoff && i < port->queues; i++)
 		rte_ring_free(port->handoff[i]);
 	free(port->handoff);
-	free(port->steer.reta);
+	if (!port->config->is_network)
+		free(port->steer.reta);
 	port->handoff = NULL;
 	port->steer.reta = NULL;
 }

@@ -11,6 +11,9 @@ void port_steer_request(const struct port *, const struct rte_eth_dev_info *,
 
 /* Fill port->steer from the started device, and make the hand-off rings. */
 int port_steer_init(struct port *, const struct rte_eth_dev_info *, unsigned index, struct err *);
+/* A network behind a port: the same, with hand-off rings of its own. */
+int port_steer_share(struct port *network, unsigned index, struct err *);
+
 void port_steer_free(struct port *);
 
 #endif

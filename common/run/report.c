@@ -455,7 +455,8 @@ void report_walk(struct sink *s, const struct result *r, const struct verdict *v
 	report_walk_streams(s, r);
 	sink_begin(s, "ports", SINK_OBJECT);
 	for (unsigned i = 0; i < r->config->ports; i++)
-		walk_port(s, r, i);
+		if (!r->config->port[i].is_network)
+			walk_port(s, r, i);
 	sink_end(s);
 	sink_begin(s, "workers", SINK_ARRAY);
 	for (unsigned i = 0; i < r->workers; i++)

@@ -196,6 +196,32 @@ static bool is_loop(const struct config_port *port)
 	return !strncmp(port->device, "loop:", 5);
 }
 
+/* The port at the other end of a port's cable. */
+static unsigned port_far(const struct simulated_net *net, unsigned port)
+{
+	const struct simulated_cable *ends = net->ends;
+
+	while (ends->port[0] != port && ends->port[1] != port)
+		ends++;
+	return ends->port[0] == port ? ends->port[1] : ends->port[0];
+}
+
+/* A network has a line of its own, to the one with the same tags behind the far port. */
+static int network_join(struct simulated_net *net, unsigned i, struct err *err)
+{
+	const struct config *config = net->config;
+	const struct config_port *port = &config->port[i];
+	unsigned far = port_far(net, port->host);
+
+	for (unsigned j = 0; j < config->ports; j++)
+		if (config->port[j].is_network && config->port[j].host == far &&
+		    config_port_has_tags(&config->port[j], port->vlan, port->vlans))
+			return j > i ? cable_make(net, i, j, err) : 0;
+	return err_set(err, EXIT_USAGE,
+		       "network %s has no far end: port %s has no network with the same tags",
+		       port->name, config->port[far].name);
+}
+
 static int cables_make(struct simulated_net *net, struct err *err)
 {
 	const struct config *config = net->config;
@@ -204,6 +230,8 @@ static int cables_make(struct simulated_net *net, struct err *err)
 	for (unsigned i = 0; i < config->ports; i++) {
 		unsigned far = i + 1;
 
+		if (config->port[i].is_network)
+			break;
 		if (!is_loop(&config->port[i])) {
 			if (open != UINT32_MAX && cable_make(net, open, i, err))
 				return -1;
@@ -213,7 +241,8 @@ static int cables_make(struct simulated_net *net, struct err *err)
 		while (far < config->ports &&
 		       strcmp(config->port[far].device, config->port[i].device))
 			far++;
-		if (far < config->ports && cable_make(net, i, far, err))
+		if (far < config->ports && !config->port[far].is_network &&
+		    cable_make(net, i, far, err))
 			return -1;
 	}
 	if (open != UINT32_MAX)
@@ -221,6 +250,9 @@ static int cables_make(struct simulated_net *net, struct err *err)
 			       "port %s has no far end: to simulate it, the file needs another "
 			       "port with the other side's traffic",
 			       config->port[open].name);
+	for (unsigned i = 0; i < config->ports; i++)
+		if (config->port[i].is_network && network_join(net, i, err))
+			return -1;
 	return 0;
 }
 

@@ -110,7 +110,8 @@ static void gateways_watch(struct watch *watch, const struct crew *crew, uint64_
 void watch_look(struct watch *watch, const struct crew *crew, uint64_t elapsed)
 {
 	for (unsigned i = 0; i < watch->config->ports; i++) {
-		link_watch(watch, i);
+		if (!watch->config->port[i].is_network)
+			link_watch(watch, i);
 		cut_watch(watch, crew, i);
 	}
 	gateways_watch(watch, crew, elapsed);

@@ -135,7 +135,7 @@ static inline bool worker_step(struct worker *w, uint64_t now)
 
 	if (unlikely(now >= w->tick_at))
 		worker_tick(w, now);
-	moved = worker_receive(w, now);
+	moved = likely(!w->is_lane) ? worker_receive(w, now) : 0;
 	if (w->handoff)
 		moved += worker_receive_handed(w, now);
 	if (likely(w->started)) {

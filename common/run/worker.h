@@ -64,6 +64,12 @@ struct worker_status {
 		stall_cycles; /* how often the core was taken away, and for how long at most */
 };
 
+/* A network behind the port. */
+struct lane {
+	struct worker *worker; /* NULL: a free slot */
+	uint32_t tags;         /* see lane_tag() */
+};
+
 struct worker {
 	struct txq txq;
 	struct rx_burst rx;
@@ -74,6 +80,10 @@ struct worker {
 	struct rte_ring *handoff; /* what other workers hand over; NULL: this port has one worker */
 	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;
+	struct lane *lane;       /* of the port's networks, by tags; NULL: it has none */
+	uint32_t lane_mask;
+	uint16_t lane_count;     /* of a network: what waits in `rx` to be taken */
+	bool is_lane;            /* a network's: the port's worker gives it what it receives */
 	bool has_client; /* a client entry runs here */
 	bool listens;    /* what is received is a replay's, all of it */
 	bool sockets;    /* the port has traffic of UDP sockets */

@@ -21,6 +21,7 @@
 
 #include "../../pcap/tap.h"
 #include "race.h"
+#include "worker_lane.h"
 
 static inline void counter_add(struct worker *w, enum counter counter, uint64_t n)
 {
@@ -354,8 +355,7 @@ static void sorted_feed(struct worker *w, bool handed, uint64_t now)
 }
 
 /* A port that a replay listens to: it sees everything, and nothing is refused. */
-static __attribute__((noinline)) unsigned worker_listen(struct worker *w, unsigned count,
-							uint64_t now)
+static __attribute__((noinline)) void worker_listen(struct worker *w, unsigned count, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
 	uint64_t bytes = 0;
@@ -367,24 +367,19 @@ static __attribute__((noinline)) unsigned worker_listen(struct worker *w, unsign
 	w->counters.drop[DROP_NONE] += count;
 	w->stateless->ops->listen(w->stateless, rx->pkt, count, worker_engine_now(w, now));
 	txq_recycle(&w->txq, rx->pkt, count);
-	return count;
 }
 
-unsigned worker_receive(struct worker *w, uint64_t now)
+static inline void burst_take(struct worker *w, unsigned count, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
-	unsigned count = rte_eth_rx_burst(w->port_id, w->queue, rx->pkt, RX_BURST_MAX);
 	unsigned refused, not_tcp = 0, not_udp = 0;
 	uint64_t bytes = 0;
 
-	if (!count)
-		return 0;
-	race_get();
 	rx->count = count;
-	for (unsigned i = 0; i < w->txq.taps; i++)
-		tap_received(w->txq.tap[i], rx->pkt, count, now);
-	if (unlikely(w->listens))
-		return worker_listen(w, count, now);
+	if (unlikely(w->listens)) {
+		worker_listen(w, count, now);
+		return;
+	}
 	refused = view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
 	for (unsigned i = 0; i < count; i++) {
 		bytes += rx->pkt[i]->pkt_len;
@@ -401,6 +396,27 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 		udp_feed(w, rx, now);
 	else
 		sorted_feed(w, false, now);
+}
+
+void worker_take(struct worker *w, unsigned count, uint64_t now)
+{
+	burst_take(w, count, now);
+}
+
+unsigned worker_receive(struct worker *w, uint64_t now)
+{
+	unsigned count = rte_eth_rx_burst(w->port_id, w->queue, w->rx.pkt, RX_BURST_MAX);
+	unsigned own = count;
+
+	if (!count)
+		return 0;
+	race_get();
+	for (unsigned i = 0; i < w->txq.taps; i++)
+		tap_received(w->txq.tap[i], w->rx.pkt, count, now);
+	if (unlikely(w->lane))
+		own = lanes_input(w, count, now);
+	if (likely(own))
+		burst_take(w, own, now);
 	return count;
 }
 

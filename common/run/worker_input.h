@@ -16,6 +16,9 @@ static inline uint64_t worker_engine_now(const struct worker *w, uint64_t now)
 	return RTE_MAX(now, w->start_at);
 }
 
+/* Deal with `count` packets that lie in the worker's burst. */
+void worker_take(struct worker *, unsigned count, uint64_t now);
+
 /* Take a burst from the port, or from the hand-off ring; returns how many packets came. */
 unsigned worker_receive(struct worker *, uint64_t now);
 unsigned worker_receive_handed(struct worker *, uint64_t now);

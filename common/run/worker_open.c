@@ -10,7 +10,7 @@
 #include <rte_ring.h>
 
 #include "../../pcap/tap.h"
-#include "worker.h"
+#include "worker_lane.h"
 
 #define TARGETS_MAX  4096u  /* resolved before the load */
 #define HOPS_MIN     16384u /* slots of the table when everything is on the link */
@@ -45,7 +45,7 @@ static uint32_t hops_wanted(const struct config *config, unsigned port)
 
 size_t worker_bytes(const struct config *config, unsigned port)
 {
-	size_t bytes = sizeof(struct worker) + TXQ_BYTES;
+	size_t bytes = sizeof(struct worker) + TXQ_BYTES + lanes_bytes(config, port);
 
 	bytes += hops_wanted(config, port) * sizeof(struct nexthop_entry);
 	bytes += config->port[port].addresses * sizeof(struct neighbor_address);
@@ -129,7 +129,8 @@ static int neighbor_open(struct worker *w, struct arena *arena, uint64_t now)
 		return -1;
 	memcpy(n->mac, w->port->mac, sizeof n->mac);
 	n->vlans = port->vlans;
-	memcpy(n->vlan, port->vlan, sizeof n->vlan);
+	for (unsigned i = 0; i < port->vlans; i++)
+		n->vlan[i] = config_port_tag(port, i);
 	n->address = address;
 	n->nexthop = &w->nexthop;
 	n->counters = &w->counters;
@@ -213,7 +214,7 @@ struct worker *worker_open(const struct config *config, const struct port *port,
 	w->txq.queue = w->queue;
 	w->txq.prepare = port->tx_checksum;
 	if (txq_open(&w->txq, arena) || nexthop_open(w, arena) || stats_open(w, arena) ||
-	    neighbor_open(w, arena, now))
+	    neighbor_open(w, arena, now) || lanes_open(w, arena))
 		return NULL;
 	return w;
 }

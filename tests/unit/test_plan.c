@@ -288,7 +288,7 @@ static void devices_have_so_many_queues(void **state)
 	for (unsigned i = 0; i <= RTE_MAX_ETHPORTS; i++)
 		port[i] = made.port[0];
 	made.config.port = port;
-	made.config.ports = RTE_MAX_ETHPORTS + 1;
+	made.config.devices = made.config.ports = RTE_MAX_ETHPORTS + 1;
 	fault = faults(0, 1);
 	assert_int_equal(fault->index, RTE_MAX_ETHPORTS);
 	assert_null(fault->key);
