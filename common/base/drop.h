@@ -47,6 +47,13 @@
 	X(UDP_CLIENT, "udp.client", OTHER_RX, "UDP of a client that the server's `clients` excludes") \
 	X(UDP_LATE, "udp.late", OTHER_RX, "answer to no request that waits: too late, doubled, or without its number") \
 	X(UDP_UNANSWERED, "udp.unanswered", OTHER_RX, "request that could not be answered: no packet to write into, or IP options") \
+	X(TUNNEL_NONE, "tunnel.none", OTHER_RX, "outside of the port's tunnel: to no end of it, or of another kind") \
+	X(TUNNEL_SHORT, "tunnel.short", BAD_RX, "ends before its tunnel header does")              \
+	X(TUNNEL_BAD, "tunnel.bad", BAD_RX, "tunnel header malformed")                             \
+	X(TUNNEL_CSUM, "tunnel.bad_csum", BAD_RX, "GRE checksum wrong")                            \
+	X(TUNNEL_NUMBER, "tunnel.number", OTHER_RX, "VNI, key, TEID or label that is not this port's") \
+	X(TUNNEL_TYPE, "tunnel.type", OTHER_RX, "carries something else than packets of users")    \
+	X(TUNNEL_FULL, "tunnel.full", OTHER_RX, "from one client more than are remembered")        \
 	X(HANDOFF_FULL, "worker.handoff_full", NONE, "the ring to the owning worker was full")
 
 enum drop {

@@ -46,6 +46,12 @@ static void flush(struct sim *s, unsigned from)
 	struct sim_end *end = s->end[from];
 	struct tx *tx = &end->tx.tx;
 
+	if (end->tunnel) {
+		uint32_t sealed = tunnel_seal(end->tunnel, tx, tx->queue, tx->count);
+
+		end->counters->value[COUNTER_DROP_TX] += tx->count - sealed;
+		tx->count = sealed;
+	}
 	for (uint32_t i = 0; i < tx->count; i++) {
 		count_sent(end->counters, tx->queue[i]);
 		put(s, from, tx->queue[i]);
@@ -143,17 +149,47 @@ static void listen(struct sim_end *end, struct packet_box *box, struct rx_burst 
 	}
 }
 
+/* Take a burst out of the tunnel; nobody here answers what is outside of it. */
+static void untunnel(struct sim_end *end, struct packet_box *box, struct rx_burst *rx)
+{
+	uint64_t *value = end->counters->value;
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < rx->count; i++) {
+		struct rte_mbuf *m = rx->pkt[i];
+		uint32_t length = m->pkt_len;
+		struct view view;
+		int opened = tunnel_open(end->tunnel, m, &view);
+
+		if (!opened) {
+			value[COUNTER_BITS_RX] += (length - m->pkt_len) * 8u;
+			rx->pkt[left++] = m;
+			continue;
+		}
+		value[COUNTER_PKT_RX]++;
+		value[COUNTER_BITS_RX] += length * 8u;
+		count_reason(end->counters,
+			     opened == TUNNEL_OUTSIDE ? DROP_TUNNEL_NONE : (uint8_t)opened);
+		packet_box_free(box, m);
+	}
+	rx->count = left;
+}
+
 void sim_input(struct sim_end *end, struct packet_box *box, struct rx_burst *rx, uint64_t now)
 {
 	struct rx_burst tcp = {.count = 0}, udp = {.count = 0};
 	struct view_matcher matcher;
 
+	if (end->tunnel)
+		untunnel(end, box, rx);
 	if (end->listens) {
 		listen(end, box, rx, now);
 		return;
 	}
 	view_matcher_make(&matcher, &end->rule);
 	view_parse_burst(rx->pkt, rx->count, &matcher, rx->view, rx->reason);
+	if (end->tunnel)
+		tunnel_learn(end->tunnel, rx, false);
 	for (unsigned i = 0; i < rx->count; i++) {
 		struct engine *engine = engine_for(end, rx, i);
 		struct rx_burst *to = rx->view[i].kind == VIEW_TCP ? &tcp : &udp;

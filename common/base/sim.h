@@ -9,6 +9,7 @@
 #include "counter.h"
 #include "engine.h"
 #include "packet_box.h"
+#include "tunnel.h"
 #include "wire.h"
 
 /* A worker's shortest step: an engine that is always ready (a "max" load) is asked this often. */
@@ -19,6 +20,7 @@ struct sim_end {
 	struct engine *stateless; /* of other UDP, or NULL */
 	bool sockets;
 	struct view_rule rule;
+	struct tunnel *tunnel; /* between the engines and the wire; NULL: none */
 	struct counters *counters;
 	struct packet_tx tx;
 	struct wire wire; /* to the other end */

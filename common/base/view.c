@@ -41,7 +41,7 @@ static enum drop udp_parse(struct packet *p, struct view *view)
 	p->l4_len = length;
 	view_fill(view, p, VIEW_UDP, UDP_BYTES, length - UDP_BYTES);
 	if (!load16(p->data + p->l4 + 6))
-		return p->family == 6 ? DROP_UDP_CSUM : DROP_NONE;
+		return p->family == 6 && !p->rule->is_tunnel ? DROP_UDP_CSUM : DROP_NONE;
 	return l4_sum_wrong(p, PROTOCOL_UDP, UDP_BYTES, 6) ? DROP_UDP_CSUM : DROP_NONE;
 }
 
@@ -57,6 +57,16 @@ static enum drop icmp_parse(const struct packet *p, struct view *view)
 	if (p->rule->verify && checksum_fold(carry_add(pseudo, l4_sum(p, ICMP_BYTES))) != 0xffff)
 		return DROP_ICMP_BAD;
 	view_fill(view, p, VIEW_ICMP, ICMP_BYTES, p->l4_len - ICMP_BYTES);
+	return DROP_NONE;
+}
+
+static enum drop other_parse(const struct packet *p, uint8_t protocol, struct view *view)
+{
+	const uint8_t *carries = p->rule->carries;
+
+	if (!p->rule->is_tunnel || (protocol != carries[0] && protocol != carries[1]))
+		return DROP_IP_PROTO;
+	view_fill(view, p, VIEW_CARRIED, 0, p->l4_len);
 	return DROP_NONE;
 }
 
@@ -89,7 +99,7 @@ static enum drop ip4_parse(struct packet *p, struct view *view)
 	case PROTOCOL_ICMP:
 		return icmp_parse(p, view);
 	default:
-		return DROP_IP_PROTO;
+		return other_parse(p, ip[9], view);
 	}
 }
 
@@ -158,7 +168,7 @@ static enum drop ip6_parse(struct packet *p, bool mine, struct view *view)
 	case PROTOCOL_ICMP6:
 		return icmp_parse(p, view);
 	default:
-		return DROP_IP_PROTO;
+		return other_parse(p, next, view);
 	}
 }
 
@@ -228,4 +238,11 @@ enum drop view_parse(const struct rte_mbuf *m, const struct view_rule *rule, str
 	struct packet p = packet_make(m, rule, rule->vlans);
 
 	return frame_parse(&p, view);
+}
+
+enum drop view_tags(const struct rte_mbuf *m, const struct view_rule *rule)
+{
+	struct packet p = packet_make(m, rule, rule->vlans);
+
+	return p.room < ETH_BYTES ? DROP_ETH_SHORT : tags_parse(&p);
 }

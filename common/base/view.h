@@ -13,7 +13,7 @@
 
 #include "drop.h"
 
-enum view_kind { VIEW_ARP, VIEW_ICMP, VIEW_TCP, VIEW_UDP, VIEW_KINDS };
+enum view_kind { VIEW_ARP, VIEW_ICMP, VIEW_TCP, VIEW_UDP, VIEW_CARRIED, VIEW_KINDS };
 
 struct view {
 	uint16_t l3;      /* offset of the IP or ARP header from the start of the frame */
@@ -35,12 +35,19 @@ struct view_rule {
 	 * kernel on this machine leaves it to a device that then does not compute it (veth, tap).
 	 * Such a field says nothing about the payload: do not derive a reply's checksum from it. */
 	bool partial;
+	/* The outside of a tunnel: packets of these protocols are let through as VIEW_CARRIED, with
+	 * `l4` where they begin, and UDP over IPv6 needs no checksum (RFC 6935). */
+	bool is_tunnel;
+	uint8_t carries[2];
 };
 
 /* Parse one frame. With a checksum verdict of the NIC in ol_flags that verdict is used (ICMP is
  * always summed here). Returns DROP_NONE and fills view, or the reason for refusing; ETH_SHORT also
  * when headers are not all in the first segment. */
 enum drop view_parse(const struct rte_mbuf *, const struct view_rule *, struct view *);
+
+/* The tags alone: DROP_NONE if they are this port's. */
+enum drop view_tags(const struct rte_mbuf *, const struct view_rule *);
 
 /* What the common shapes look like to a rule: the 32 bytes of a frame that end behind the protocol
  * field of its IP header and what follows it, of which only the bits in the mask count. Without a

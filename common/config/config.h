@@ -16,6 +16,7 @@
 #include "../base/pace.h"
 #include "../base/pool.h"
 #include "../base/replay.h"
+#include "../base/tunnel_rule.h"
 
 #define CONFIG_UNLIMITED UINT32_MAX
 #define CONFIG_ANY_SIZE  UINT64_MAX
@@ -26,6 +27,18 @@ struct config_address { /* "100.64.12.155/24" */
 	uint8_t family;
 	uint8_t prefix;
 	u128 address;
+};
+
+/* Beside the tunnel itself: what of a port there is inside of it. */
+struct config_tunnel {
+	struct tunnel_rule rule;
+	struct config_address *address;
+	unsigned addresses;
+	struct ip_pool gateway, gateway6; /* one at most of each */
+	bool has_gateway_mac;
+	uint8_t gateway_mac[6];
+	bool has_mac;
+	uint8_t mac[6]; /* own */
 };
 
 struct config_port {
@@ -63,7 +76,16 @@ struct config_port {
 	bool verify_checksums; /* "verify_checksums": true */
 	bool checksum_offload; /* "checksum_offload": false: transmit checksums by the NIC */
 	uint16_t rx_descriptors, tx_descriptors;
+	/* With a tunnel all of the above is as it is inside: addresses, gateways, MTU, no tags. */
+	struct config_tunnel tunnel;
+	const struct config_port *outside; /* as it is on the wire; NULL: there is no tunnel */
 };
+
+/* A port as it is on the wire. */
+static inline const struct config_port *config_wire(const struct config_port *port)
+{
+	return port->outside ? port->outside : port;
+}
 
 enum traffic_kind {
 	HTTP_CLIENT,

@@ -23,6 +23,7 @@
 #define ROOT     .object = OBJECT_ROOT, .kinds = KIND_ALL
 #define PORT     .object = OBJECT_PORT, .kinds = KIND_ALL
 #define BEHIND   .object = OBJECT_PORT_NETWORK, .kinds = KIND_ALL
+#define TUNNELS  .object = OBJECT_TUNNEL, .kinds = KIND_ALL
 #define TRAFFIC  .object = OBJECT_TRAFFIC
 #define LOAD     .object = OBJECT_LOAD, .kinds = KIND_CLIENT
 #define REQUEST  .object = OBJECT_REQUEST
@@ -292,6 +293,66 @@ const struct key key_table[] = {
 	 .standard = "1024", .min = 64, .max = 32768, .help = "Size of each receive ring."},
 	{PORT, .name = "tx_descriptors", .type = TYPE_COUNT, FIELD(config_port, tx_descriptors),
 	 .standard = "1024", .min = 64, .max = 32768, .help = "Size of each transmit ring."},
+	{PORT, .name = "tunnel", .type = TYPE_OBJECT, .inner = OBJECT_TUNNEL, FIELD(config_port, tunnel),
+	 .help = "All of the port's traffic goes through a tunnel; the port's other keys then say how "
+		 "the underlay is."},
+	{TUNNELS, .name = "kind", .type = TYPE_CHOICE, FIELD(config_tunnel, rule.kind), .required = true,
+	 .choices = "none|vxlan|gre|gretap|gtpu|ipip|mpls",
+	 .help = "What it is: VXLAN; GRE with IP packets, or with Ethernet frames; GTP-U; IP in IP, of "
+		 "either family in either; MPLS labels."},
+	{TUNNELS, .name = "local", .type = TYPE_ADDRESSES, FIELD(config_tunnel, rule.local),
+	 .help = "Own ends (VTEPs): addresses of the underlay that the port answers for; client n, "
+		 "counted over all clients of the port, uses the n-th, cyclically. Absent: the port's "
+		 "own address."},
+	{TUNNELS, .name = "remote", .type = TYPE_ADDRESSES, FIELD(config_tunnel, rule.remote),
+	 .help = "Far ends, used alike; a server answers to where its client was last heard from. "
+		 "Absent, of a server: there alone. Of MPLS: the next hop; absent: the port's "
+		 "gateway."},
+	{TUNNELS, .name = "vni", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.number),
+	 .max = (1 << 24) - 1, .help = "VXLAN network identifiers, used by clients alike."},
+	{TUNNELS, .name = "key", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.number),
+	 .max = UINT32_MAX, .help = "GRE keys, used alike; absent: there is no key in the header."},
+	{TUNNELS, .name = "local_key", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.own_number),
+	 .max = UINT32_MAX, .help = "GRE keys of packets received; absent: the same."},
+	{TUNNELS, .name = "teid", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.number),
+	 .min = 1, .max = UINT32_MAX,
+	 .help = "GTP-U tunnel endpoint identifiers of packets sent: the far end's."},
+	{TUNNELS, .name = "local_teid", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.own_number),
+	 .min = 1, .max = UINT32_MAX,
+	 .help = "Own identifiers, of packets received, in the order of those that are sent; absent: "
+		 "the same."},
+	{TUNNELS, .name = "qfi", .type = TYPE_COUNT, FIELD(config_tunnel, rule.qfi), .max = 63,
+	 .help = "GTP-U: QoS flow in a PDU session container, uplink from a port with clients, else "
+		 "downlink; absent: there is no such extension header."},
+	{TUNNELS, .name = "label", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.number),
+	 .min = 16, .max = (1 << 20) - 1, .help = "MPLS labels at the bottom of the stack of packets sent."},
+	{TUNNELS, .name = "local_label", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.own_number),
+	 .min = 16, .max = (1 << 20) - 1,
+	 .help = "Labels at the bottom of packets received; absent: the same."},
+	{TUNNELS, .name = "label_stack", .type = TYPE_NUMBERS, FIELD(config_tunnel, rule.stack),
+	 .min = 16, .max = (1 << 20) - 1,
+	 .help = "Up to 4 labels above, outermost first; received ones may be any."},
+	{TUNNELS, .name = "udp_port", .type = TYPE_COUNT, FIELD(config_tunnel, rule.udp_port),
+	 .min = 1, .max = 65535, .help = "Destination port; absent: 4789 of VXLAN, 2152 of GTP-U."},
+	{TUNNELS, .name = "udp_checksum", .type = TYPE_BOOL, FIELD(config_tunnel, rule.udp_checksum),
+	 .help = "Send UDP checksums outside; absent: over IPv6 alone. A wrong one is refused in any "
+		 "case."},
+	{TUNNELS, .name = "ttl", .type = TYPE_COUNT, FIELD(config_tunnel, rule.ttl), .standard = "64",
+	 .min = 1, .max = 255, .help = "TTL, or hop limit, outside."},
+	{TUNNELS, .name = "tos", .type = TYPE_COUNT, FIELD(config_tunnel, rule.tos), .max = 255,
+	 .help = "TOS byte outside; absent: the port's."},
+	{TUNNELS, .name = "address", .type = TYPE_OWN_ADDRESSES,
+	 COUNTED(config_tunnel, address, addresses),
+	 .help = "The own address inside, as the port's; absent: the first address of its traffic."},
+	{TUNNELS, .name = "gateway", .type = TYPE_ADDRESSES, FIELD(config_tunnel, gateway),
+	 .help = "Router inside that all traffic is sent to; absent: every address is on the same "
+		 "link."},
+	{TUNNELS, .name = "gateway_mac", .type = TYPE_MAC,
+	 COUNTED(config_tunnel, gateway_mac, has_gateway_mac),
+	 .help = "MAC address inside that all traffic is sent to; absent: resolved inside, by ARP and "
+		 "Neighbour Discovery."},
+	{TUNNELS, .name = "mac", .type = TYPE_MAC, COUNTED(config_tunnel, mac, has_mac),
+	 .help = "Own MAC address inside; absent: the port's."},
 
 	{PORT, .name = "networks", .type = TYPE_LIST, .inner = OBJECT_PORT_NETWORK,
 	 COUNTED(config_port, network, networks),
@@ -301,6 +362,8 @@ const struct key key_table[] = {
 	{BEHIND, .name = "name", .type = TYPE_NAME, FIELD(config_port, name), .required = true,
 	 .help = "Name by which traffic refers to it; results call it PORT/NAME."},
 	NETWORK_KEYS(BEHIND),
+	{BEHIND, .name = "tunnel", .type = TYPE_OBJECT, .inner = OBJECT_TUNNEL,
+	 FIELD(config_port, tunnel), .help = "As of a port, of this network alone."},
 	{BEHIND, .name = "neighbor", .type = TYPE_CHOICE, FIELD(config_port, neighbor_ignore),
 	 .choices = "answer|ignore", .help = "As of a port; absent: as the port has it."},
 	{BEHIND, .name = "announce", .type = TYPE_BOOL, FIELD(config_port, announce),
@@ -871,6 +934,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_REPORT] = {"report", sizeof(struct config), NULL},
 	[OBJECT_PORT] = {"port", sizeof(struct config_port), NULL},
 	[OBJECT_PORT_NETWORK] = {"network", sizeof(struct config_port), NULL},
+	[OBJECT_TUNNEL] = {"tunnel", sizeof(struct config_tunnel), NULL},
 	[OBJECT_TRAFFIC] = {"traffic", sizeof(struct config_traffic), NULL},
 	[OBJECT_LOAD] = {"load", sizeof(struct config_load), NULL},
 	[OBJECT_REQUEST] = {"request", sizeof(struct config_message), NULL},

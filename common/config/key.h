@@ -18,6 +18,7 @@ enum key_object {
 	OBJECT_PACKETS,
 	OBJECT_PORT,
 	OBJECT_PORT_NETWORK,
+	OBJECT_TUNNEL,
 	OBJECT_TRAFFIC,
 	OBJECT_LOAD,
 	OBJECT_REQUEST,
@@ -87,6 +88,7 @@ enum key_type {
 	TYPE_SET,  /* some of `choices`, as bits; the last one means all */
 	TYPE_SPAN, /* a time, or from one to another */
 	TYPE_FILE, /* what is in it */
+	TYPE_NUMBERS, /* 7, "1-9" or a list of those */
 	TYPES
 };
 

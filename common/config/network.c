@@ -80,6 +80,7 @@ static void network_place(struct reader *r, unsigned host, unsigned place)
 	port->vlans = said->vlans;
 	memcpy(port->vlan, said->vlan, sizeof(port->vlan));
 	port->vlan_priority = said->vlan_priority;
+	port->tunnel = said->tunnel;
 	if (said->has_mac) {
 		port->has_mac = true;
 		memcpy(port->mac, said->mac, sizeof(port->mac));

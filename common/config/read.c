@@ -222,7 +222,8 @@ static void kind_read(struct reader *r, const struct where *w, char *base)
 static bool key_applies(const struct reader *r, const struct key *key, enum key_object object)
 {
 	return key->object == object && key_find(object, key->name, r->kinds) == key &&
-	       key->type != TYPE_IGNORED && strcmp(key->name, "kind") != 0;
+	       key->type != TYPE_IGNORED &&
+	       (object != OBJECT_TRAFFIC || strcmp(key->name, "kind") != 0);
 }
 
 void object_read(struct reader *r, const struct where *w, enum key_object object, char *base)

@@ -28,6 +28,7 @@ void cores_read(struct reader *, const struct where *, const struct key *, char 
 void own_addresses_read(struct reader *, const struct where *, const struct key *, char *base);
 void vlans_read(struct reader *, const struct where *, const struct key *, char *base);
 void addresses_read(struct reader *, const struct where *, const struct key *, char *base);
+void numbers_read(struct reader *, const struct where *, const struct key *, char *base);
 void ports_read(struct reader *, const struct where *, const struct key *, char *base);
 void texts_read(struct reader *, const struct where *, const struct key *, char *base);
 void headers_read(struct reader *, const struct where *, const struct key *, char *base);
@@ -87,7 +88,7 @@ void items_read(struct item *, const cJSON *, bool (*take)(struct item *, const 
 
 /* The way down to ports[i].key or traffic[i].key.inner, for problems. */
 struct spot {
-	struct where root, list, element, key, inner, leaf;
+	struct where root, list, element, key, inner, leaf, below;
 };
 const struct where *spot_find(struct reader *, struct spot *, const char *list, unsigned i,
 			      const char *key, const char *inner);
@@ -105,6 +106,7 @@ void config_check(struct reader *);
 void machine_check(struct reader *);
 void blast_check(struct reader *, unsigned traffic);
 void replay_check(struct reader *, unsigned traffic);
+void tunnel_check(struct reader *, unsigned port);
 void duration_check(struct reader *);
 void http_check(struct reader *, unsigned traffic);
 void http_contents_check(struct reader *, unsigned traffic);

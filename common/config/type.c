@@ -399,6 +399,9 @@ const struct type type_table[TYPES] = {
 	[TYPE_ADDRESSES] = {"IP addresses, such as \"10.0.0.1\", \"10.0.0.1-10.0.0.9\", "
 			    "\"10.0.0.0/24\" or a list of those",
 			    "\"type\":[\"string\",\"array\"]," LIST(RANGE), addresses_read},
+	[TYPE_NUMBERS] = {"numbers, such as 7, \"7-9\" or a list of those,",
+			  NUMBERS("\"integer\",\"string\",\"array\"", "0", "4294967295", SPAN, ""),
+			  numbers_read},
 	[TYPE_PORTS] = {"ports from 1 to 65535, such as 80, \"80-83\" or a list of those",
 			NUMBERS("\"integer\",\"string\",\"array\"", "1", "65535", SPAN, ""),
 			ports_read},

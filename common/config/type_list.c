@@ -219,6 +219,36 @@ void ports_read(struct reader *r, const struct where *w, const struct key *key, 
 	items_read(&item, w->node, port_take);
 }
 
+static bool number_take(struct item *item, const char *piece)
+{
+	struct number_pool *pool = (struct number_pool *)(item->base + item->key->offset);
+	uint64_t first, last;
+
+	if (!value_span(piece, item->key->max, &first, &last) || first < item->key->min)
+		return false;
+	for (unsigned i = 0; i < pool->ranges; i++) {
+		if (first > pool->range[i].last || last < pool->range[i].first)
+			continue;
+		problem_add(item->reader->document, &item->where, PLACE_VALUE,
+			    "%u is in the list twice",
+			    first > pool->range[i].first ? (unsigned)first : pool->range[i].first);
+		return true;
+	}
+	*(struct number_range *)list_grow(item->reader->config, item->list, pool->ranges,
+					  sizeof(struct number_range)) =
+		(struct number_range){(uint32_t)first, (uint32_t)last};
+	pool->ranges++;
+	return true;
+}
+
+void numbers_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	struct number_pool *pool = (struct number_pool *)(base + key->offset);
+	struct item item = item_of(r, w, key, base, &pool->range);
+
+	items_read(&item, w->node, number_take);
+}
+
 void texts_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	struct item item = item_of(r, w, key, base, base + key->offset);

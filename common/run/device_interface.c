@@ -156,12 +156,12 @@ int device_interface_check(const char *name, const struct config_port *port, boo
 			       "no such network interface; `onager devices` lists what there is");
 	if (permission_check(xdp, err) || link_check(name, err))
 		return -1;
-	if (!interface_request(name, SIOCGIFMTU, &ifr) && ifr.ifr_mtu < port->mtu)
+	if (!interface_request(name, SIOCGIFMTU, &ifr) && ifr.ifr_mtu < config_wire(port)->mtu)
 		return err_set(err, EXIT_ENVIRONMENT,
 			       "MTU %u is not supported: the interface has %d; `ip link set dev %s "
 			       "mtu %u`, or "
 			       "set the port's mtu to %d",
-			       port->mtu, ifr.ifr_mtu, name, port->mtu, ifr.ifr_mtu);
+			       config_wire(port)->mtu, ifr.ifr_mtu, name, config_wire(port)->mtu, ifr.ifr_mtu);
 	if (xdp && device_interface_queues(name) < port->cores)
 		return err_set(
 			err, EXIT_ENVIRONMENT,

@@ -54,7 +54,7 @@ bool device_is_memif_client(const struct device *device)
 static int buffer_check(const struct device *device, const struct config_port *port,
 			struct err *err)
 {
-	unsigned need = port->mtu + RTE_ETHER_HDR_LEN + 2u * RTE_VLAN_HLEN;
+	unsigned need = config_wire(port)->mtu + RTE_ETHER_HDR_LEN + 2u * RTE_VLAN_HLEN;
 	unsigned size = BUFFER_DEFAULT;
 	char text[16];
 
@@ -67,7 +67,7 @@ static int buffer_check(const struct device *device, const struct config_port *p
 		err, EXIT_ENVIRONMENT,
 		"MTU %u is not supported: memif's buffers hold %u bytes; add bsize=%u to the "
 		"device at both ends",
-		port->mtu, size, rte_align32pow2(need));
+		config_wire(port)->mtu, size, rte_align32pow2(need));
 }
 
 static bool socket_answers(const char *path)

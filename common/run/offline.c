@@ -214,6 +214,11 @@ int offline(const struct config *config, const struct offline_options *options, 
 	struct err closing;
 	int failed;
 
+	if (config->port[0].outside)
+		return err_set(err, EXIT_USAGE,
+			       "port %s: a recording is not put through a tunnel offline: leave "
+			       "`tunnel` out",
+			       config->port[0].name);
 	if (simulated_port_open(&o.net, config, 0, options->engine, err))
 		return -1;
 	o.port = &o.net.port[0];

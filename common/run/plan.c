@@ -76,8 +76,7 @@ static void put_addresses(FILE *out, const struct config_port *port)
 {
 	char text[46];
 
-	fprintf(out, "%s %s: %s, mtu %u", port->is_network ? "network" : "port", port->name,
-		port->device, port->mtu);
+	fprintf(out, "mtu %u", port->mtu);
 	for (unsigned i = 0; i < port->vlans; i++)
 		fprintf(out, ", vlan %u", port->vlan[i]);
 	for (unsigned i = 0; i < port->addresses; i++)
@@ -95,13 +94,43 @@ static void put_addresses(FILE *out, const struct config_port *port)
 	putc('\n', out);
 }
 
+/* What is taken off the MTU, and what is then inside. */
+static void put_tunnel(FILE *out, const struct config_port *port)
+{
+	static const char *const kind[TUNNEL_KINDS] = {
+		[TUNNEL_VXLAN] = "VXLAN",          [TUNNEL_GRE] = "GRE",
+		[TUNNEL_GRETAP] = "GRE of frames", [TUNNEL_GTPU] = "GTP-U",
+		[TUNNEL_IPIP] = "IP in IP",        [TUNNEL_MPLS] = "MPLS"};
+	const struct tunnel_rule *rule = &port->tunnel.rule;
+	bool many = rule->kind != TUNNEL_IPIP && rule->number.ranges;
+
+	fprintf(out, "  tunnel %s, %u bytes of each packet:", kind[rule->kind],
+		tunnel_overhead(rule));
+	if (rule->kind != TUNNEL_MPLS)
+		put_thousands(out, " own ends ", rule->local.count + rule->local6.count, ",");
+	if (rule->remote.count + rule->remote6.count)
+		put_thousands(out, " far ends ", rule->remote.count + rule->remote6.count, "");
+	else
+		fputs(rule->kind == TUNNEL_MPLS ? " next hop the gateway"
+						: " far ends those that are heard",
+		      out);
+	if (many)
+		put_thousands(out, ", numbers ", number_pool_count(&rule->number), "");
+	fputs("\n  inside: ", out);
+	put_addresses(out, port);
+}
+
 static void put_port(FILE *out, const struct config *config, unsigned i)
 {
 	const struct config_port *port = &config->port[i];
 	struct port_plan plan;
 
 	plan_port(&plan, config, i);
-	put_addresses(out, port);
+	fprintf(out, "%s %s: %s, ", port->is_network ? "network" : "port", port->name,
+		port->device);
+	put_addresses(out, config_wire(port));
+	if (port->outside)
+		put_tunnel(out, port);
 	fprintf(out, "  cores");
 	for (unsigned c = 0; c < port->cores; c++)
 		fprintf(out, " %u", port->core[c]);

@@ -68,7 +68,8 @@ const struct config_traffic *plan_load_server(const struct config *config,
 /* A frame of so many bytes of headers from IP on, and of payload. */
 static uint64_t frame_bytes(const struct config_port *port, uint64_t header, uint64_t payload)
 {
-	uint64_t bytes = ETHER_HEADER + (uint64_t)VLAN_TAG * port->vlans + header + payload;
+	uint64_t bytes = ETHER_HEADER + (uint64_t)VLAN_TAG * config_wire(port)->vlans +
+			 tunnel_overhead(&port->tunnel.rule) + header + payload;
 
 	return bytes < FRAME_MIN ? FRAME_MIN : bytes;
 }

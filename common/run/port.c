@@ -55,7 +55,7 @@ static int mtu_refused(const struct port *port, const struct rte_eth_dev_info *i
 	    info->max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN < most)
 		most = info->max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	return err_set(err, EXIT_ENVIRONMENT, "MTU %u is not supported: the device takes %u to %u",
-		       port->config->mtu, info->min_mtu, most);
+		       config_wire(port->config)->mtu, info->min_mtu, most);
 }
 
 static int queues_check(const struct port *port, const struct rte_eth_dev_info *info,
@@ -122,6 +122,14 @@ static void mac_init(struct port *port, unsigned index)
 	else
 		rte_eth_macaddr_get(port->id, &mac);
 	memcpy(port->mac, mac.addr_bytes, sizeof(port->mac));
+}
+
+/* With a tunnel, `mac` is the address inside of it. */
+static void mac_inside(struct port *port)
+{
+	memcpy(port->wire_mac, port->mac, sizeof(port->wire_mac));
+	if (port->config->tunnel.has_mac)
+		memcpy(port->mac, port->config->tunnel.mac, sizeof(port->mac));
 }
 
 /* A kernel at the far end of these leaves checksums to a NIC that is not there, unless told
@@ -196,10 +204,10 @@ static int device_configure(struct port *port, const struct rte_eth_dev_info *in
 	int ret;
 
 	if (!has_own_mtu(port)) {
-		if (port->config->mtu < info->min_mtu ||
-		    (info->max_mtu && port->config->mtu > info->max_mtu))
+		if (config_wire(port->config)->mtu < info->min_mtu ||
+		    (info->max_mtu && config_wire(port->config)->mtu > info->max_mtu))
 			return mtu_refused(port, info, err);
-		conf.rxmode.mtu = port->config->mtu;
+		conf.rxmode.mtu = config_wire(port->config)->mtu;
 	}
 	offloads_choose(port, info, &conf);
 	port_steer_request(port, info, &conf);
@@ -209,7 +217,7 @@ static int device_configure(struct port *port, const struct rte_eth_dev_info *in
 	if (ret)
 		return err_set(err, EXIT_ENVIRONMENT, "the device refuses %u queues: %s%s",
 			       port->queues, rte_strerror(-ret), eal_log_cause());
-	ret = has_own_mtu(port) ? 0 : rte_eth_dev_set_mtu(port->id, port->config->mtu);
+	ret = has_own_mtu(port) ? 0 : rte_eth_dev_set_mtu(port->id, config_wire(port->config)->mtu);
 	if (ret && ret != -ENOTSUP)
 		return mtu_refused(port, info, err);
 	return 0;
@@ -377,6 +385,7 @@ static int port_start(struct port *port, unsigned index, struct err *err)
 	    queues_setup(port, index, err))
 		return -1;
 	mac_init(port, index);
+	mac_inside(port);
 	rule_init(port);
 	if (port_up(port, err) || port_steer_init(port, &info, index, err))
 		return -1;
@@ -386,9 +395,11 @@ static int port_start(struct port *port, unsigned index, struct err *err)
 
 /* Neighbour Discovery speaks to groups, one for each end of an address: all are taken in. A device
  * that knows no such mode, or a cable, takes them in anyway or everything. */
-static void groups_hear(struct port *port)
+static void groups_hear(const struct config *config, unsigned index, struct port *port)
 {
-	port->rule.ip6 = true;
+	port->rule.ip6 = config_port_has6(config, index);
+	if (!port->rule.ip6 && !port->config->outside)
+		return;
 	if (rte_eth_allmulticast_enable(port->id))
 		rte_eth_promiscuous_enable(port->id);
 }
@@ -418,13 +429,13 @@ static int network_open(const struct config *config, unsigned index, struct port
 	port->config = &config->port[index];
 	port->listens = config_port_listens(config, index);
 	port->mbufs_bytes = 0;
-	if (port->config->has_mac)
-		memcpy(port->mac, port->config->mac, sizeof(port->mac));
-	if (memcmp(port->mac, host->mac, sizeof(port->mac)) != 0)
+	memcpy(port->mac, port->config->has_mac ? port->config->mac : host->wire_mac,
+	       sizeof(port->mac));
+	if (memcmp(port->mac, host->wire_mac, sizeof(port->mac)) != 0)
 		mac_set(port);
+	mac_inside(port);
 	rule_init(port);
-	if (config_port_has6(config, index))
-		groups_hear(port);
+	groups_hear(config, index, port);
 	return port_steer_share(port, index, err);
 }
 
@@ -439,8 +450,7 @@ static int port_open(const struct config *config, unsigned index, struct port *p
 	port->opened = true;
 	if (port_start(port, index, err))
 		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);
-	if (config_port_has6(config, index))
-		groups_hear(port);
+	groups_hear(config, index, port);
 	return 0;
 }
 

@@ -30,7 +30,8 @@ struct port {
 	uint16_t queues;
 	int socket; /* NUMA node, -1: any */
 	const char *driver;
-	uint8_t mac[6];
+	uint8_t mac[6];      /* that of engines; with a tunnel, inside of it */
+	uint8_t wire_mac[6]; /* the device's */
 	bool rx_checksum; /* the device verifies checksums: view_parse() finds its verdict in
 			     ol_flags */
 	bool tx_checksum; /* the device can compute checksums, and the configuration asks for it */

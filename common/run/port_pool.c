@@ -42,7 +42,7 @@
  * steps. */
 uint16_t port_pool_room(const struct config_port *port)
 {
-	unsigned frame = port->mtu + FRAME_EXTRA;
+	unsigned frame = config_wire(port)->mtu + FRAME_EXTRA;
 
 	if (frame <= 1514 + FRAME_EXTRA)
 		return USUAL_ROOM;

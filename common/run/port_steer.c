@@ -70,7 +70,9 @@ static int rss_read(struct port *port, const struct rte_eth_dev_info *info)
 	struct rte_eth_rss_conf rss = {.rss_key = port->steer.key,
 				       .rss_key_len = info->hash_key_size};
 
-	if (!has_rss(port, info) || rte_eth_dev_rss_hash_conf_get(port->id, &rss) ||
+	/* RSS of a tunnel's packets is by its outside: it spreads them, no more. */
+	if (port->config->outside || !has_rss(port, info) ||
+	    rte_eth_dev_rss_hash_conf_get(port->id, &rss) ||
 	    (rss.rss_hf & RSS_NEEDED) != RSS_NEEDED)
 		return -1;
 	port->steer.toeplitz6 = (rss.rss_hf & RSS_IP6) == RSS_IP6;
@@ -110,6 +112,8 @@ int port_steer_init(struct port *port, const struct rte_eth_dev_info *info, unsi
 int port_steer_share(struct port *network, unsigned index, struct err *err)
 {
 	network->handoff = NULL;
+	if (network->config->outside && network->steer.mode == STEER_TOEPLITZ)
+		network->steer.mode = STEER_SOFT;
 	return network->steer.mode == STEER_SINGLE ? 0 : handoff_create(network, index, err);
 }
 

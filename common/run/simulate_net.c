@@ -10,6 +10,7 @@
 
 #include "../../pcap/linktype.h"
 #include "../../pcap/writer.h"
+#include "tunnel_make.h"
 
 #define TX_CAPACITY 2048u
 #define FRAME_MAX   9216u  /* of a blast */
@@ -21,8 +22,8 @@ static uint16_t frame_room(const struct config *config)
 	uint16_t most = 0;
 
 	for (unsigned i = 0; i < config->ports; i++)
-		if (config->port[i].mtu + 22 > most)
-			most = (uint16_t)(config->port[i].mtu + 22);
+		if (config_wire(&config->port[i])->mtu + 22 > most)
+			most = (uint16_t)(config_wire(&config->port[i])->mtu + 22);
 	for (unsigned i = 0; i < config->traffics; i++)
 		if (traffic_is_stateless(config->traffic[i].kind) && most < FRAME_MAX)
 			most = FRAME_MAX;
@@ -101,6 +102,8 @@ static int port_make(struct simulated_net *net, unsigned port, const struct crew
 	uint64_t bytes = ARENA_SPARE;
 
 	engine->plan(net->config, port, 1, &plan);
+	if (config->outside)
+		bytes += tunnel_make_bytes(net->config, port);
 	bytes += plan.bytes + engine->stateless_reserve(net->config, port);
 	bytes += net->config->traffics *
 		 (sizeof(struct traffic_stats) + sizeof(struct stream_stats) + 4 * 64);
@@ -116,6 +119,12 @@ static int port_make(struct simulated_net *net, unsigned port, const struct crew
 	p->end.rule.vlans = config->vlans;
 	memcpy(p->end.rule.vlan_id, config->vlan, sizeof(config->vlan));
 	mac_of(port, p->end.rule.mac);
+	if (config->outside) {
+		p->end.tunnel = &p->tunnel;
+		if (tunnel_make(&p->tunnel, net->config, port, &p->end.rule, p->end.rule.mac,
+				&p->nexthop, &p->arena.arena))
+			return err_set(err, EXIT_ENVIRONMENT, "out of memory");
+	}
 	if (stats_make(net, port, &p->arena.arena) ||
 	    packet_tx_open(&p->end.tx, &net->box, TX_CAPACITY))
 		return err_set(err, EXIT_ENVIRONMENT, "out of memory");

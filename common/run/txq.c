@@ -246,18 +246,31 @@ static unsigned port_send_tapped(const struct txq *q, struct rte_mbuf **pkt, uns
 	return sent;
 }
 
+void txq_seal(struct txq *q)
+{
+	struct tx *tx = &q->tx;
+	uint32_t fresh_count = tx->count - q->sealed;
+	uint32_t left = tunnel_seal(q->tunnel, tx, tx->queue + q->sealed, fresh_count);
+
+	q->counters->value[COUNTER_DROP_TX] += fresh_count - left;
+	tx->count = q->sealed += left;
+}
+
 unsigned txq_flush(struct txq *q, uint64_t now)
 {
 	struct tx *tx = &q->tx;
 	uint64_t *value = q->counters->value, bytes;
 	unsigned sent;
 
+	if (unlikely(q->tunnel != NULL))
+		txq_seal(q);
 	if (!tx->count)
 		return 0;
 	bytes = bytes_of(tx->queue, tx->count);
 	sent = likely(!q->taps) ? port_send(q, tx->queue, tx->count)
 				: port_send_tapped(q, tx->queue, tx->count, now);
 	tx->count -= sent;
+	q->sealed = tx->count;
 	if (unlikely(tx->count)) {
 		memmove(tx->queue, tx->queue + sent, tx->count * sizeof(*tx->queue));
 		bytes -= bytes_of(tx->queue, tx->count);

@@ -9,6 +9,7 @@
 #include "../base/arena.h"
 #include "../base/counter.h"
 #include "../base/engine.h"
+#include "../base/tunnel.h"
 
 #define TXQ_CAPACITY  2048 /* finished packets */
 #define TXQ_STOCK     512  /* blank packets */
@@ -22,6 +23,8 @@ struct txq {
 	uint16_t port, queue;
 	struct tap **tap; /* what captures packets here, received ones too */
 	unsigned taps;
+	struct tunnel *tunnel; /* what packets are put into before they are sent; NULL: none */
+	uint32_t sealed;       /* the first so many of the queue are in it, or are to stay outside */
 	bool prepare; /* checksums are left to the port, which wants to see packets first */
 };
 
@@ -38,6 +41,9 @@ void txq_close(struct txq *);
 /* Give what is queued to the port; what it refuses stays first in line. Returns how many it took.
  */
 unsigned txq_flush(struct txq *, uint64_t now);
+
+/* Put what is queued and not yet sealed into the tunnel. */
+void txq_seal(struct txq *);
 
 /* Free the packets of a burst that are not NULL. Those of this queue's own pool become stock. */
 void txq_recycle(struct txq *, struct rte_mbuf **pkt, unsigned count);

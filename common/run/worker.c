@@ -19,6 +19,7 @@
 
 #include "../../pcap/tap.h"
 #include "worker_input.h"
+#include "worker_tunnel.h"
 #include "race.h"
 
 #define TICK_NS  1000000u
@@ -100,7 +101,9 @@ static void status_publish(struct worker *w)
 		__atomic_store_n(&status->connections, connections, __ATOMIC_RELAXED);
 		__atomic_store_n(&status->memory_bytes, bytes, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&status->resolved, !w->neighbor.pending, __ATOMIC_RELAXED);
+	__atomic_store_n(&status->resolved,
+			 !w->neighbor.pending && !(w->tunnel && w->tunnel->neighbor.pending),
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&status->idle, w->draining && idle, __ATOMIC_RELEASE);
 }
 
@@ -116,7 +119,10 @@ static void capture_publish(struct worker *w, uint64_t now)
 static void worker_tick(struct worker *w, uint64_t now)
 {
 	orders_follow(w, now);
-	neighbor_poll(&w->neighbor, &w->txq.tx, now);
+	if (w->tunnel)
+		worker_tunnel_tick(w, now);
+	if (!w->tunnel || !w->tunnel->neighbor.pending) /* before, nothing gets through */
+		neighbor_poll(&w->neighbor, &w->txq.tx, now);
 	status_publish(w);
 	capture_publish(w, now);
 	w->tick_at = now + TICK_NS;

@@ -95,6 +95,7 @@ struct worker {
 	struct worker_status status;
 	struct neighbor neighbor;
 	struct nexthop nexthop;
+	struct worker_tunnel *tunnel; /* NULL: the port has none */
 	struct worker_mark begin, end;
 	const struct orders *orders;
 	const struct config *config;
@@ -105,7 +106,8 @@ struct worker {
 	struct stream_stats **streams; /* the same, for stateless traffic */
 	struct tape **tapes;           /* the same, for replays */
 	struct rx_burst udp;           /* sorted out of a mixed burst */
-	struct rx_burst passed;        /* UDP of no socket, for the stateless engine */
+	struct rx_burst passed;        /* UDP of no socket, for the stateless engine; or what came
+					* outside of the tunnel */
 };
 
 /* Bytes that worker_open() takes from its arena. */

@@ -22,6 +22,7 @@
 #include "../../pcap/tap.h"
 #include "race.h"
 #include "worker_lane.h"
+#include "worker_tunnel.h"
 
 static inline void counter_add(struct worker *w, enum counter counter, uint64_t n)
 {
@@ -56,7 +57,7 @@ static void drop_count(struct worker *w, enum drop reason)
 }
 
 /* Count packet i of a burst under its reason, which may be none. */
-static void reason_count(struct worker *w, const struct rx_burst *rx, unsigned i,
+void worker_reason_count(struct worker *w, const struct rx_burst *rx, unsigned i,
 			 const struct engine *seen, uint64_t now)
 {
 	drop_count(w, rx->reason[i]);
@@ -137,9 +138,8 @@ static void handover_send(struct worker *w, struct handover *h, uint64_t now)
 	}
 }
 
-/* Give every other worker of the port a copy of a packet to learn from: ARP, or Neighbour
- * Discovery. */
-static void news_share(struct worker *w, const struct rte_mbuf *m, const struct view *view)
+void worker_news_share(struct worker *w, const struct rte_mbuf *m, const struct view *view,
+		       uint32_t mark)
 {
 	uint16_t length = (uint16_t)(view->payload + view->payload_len);
 
@@ -151,6 +151,7 @@ static void news_share(struct worker *w, const struct rte_mbuf *m, const struct 
 		memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(m, void *), length);
 		copy->data_len = length;
 		copy->pkt_len = length;
+		copy->packet_type = mark;
 		race_give();
 		if (rte_ring_enqueue(w->port->handoff[other], copy))
 			rte_pktmbuf_free(copy);
@@ -176,11 +177,11 @@ static void routers_word(struct worker *w, unsigned i, bool handed, uint64_t now
 	if (handed)
 		return;
 	if (!heeded && w->handoff)
-		news_share(w, w->rx.pkt[i], view);
+		worker_news_share(w, w->rx.pkt[i], view, 0);
 	if (!heeded)
 		w->rx.reason[i] = DROP_ICMP_IGNORED;
 	counter_add(w, COUNTER_ICMP_RX, 1);
-	reason_count(w, &w->rx, i, NULL, now);
+	worker_reason_count(w, &w->rx, i, NULL, now);
 }
 
 /* Deal with packet i, which is not TCP or was refused by the parser. A copy that another worker
@@ -203,7 +204,7 @@ static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 			return;
 		}
 		if (w->handoff && news)
-			news_share(w, rx->pkt[i], view);
+			worker_news_share(w, rx->pkt[i], view, 0);
 		switch (view->kind) {
 		case VIEW_ARP:
 		case VIEW_ICMP:
@@ -216,7 +217,7 @@ static void other_input(struct worker *w, unsigned i, bool handed, uint64_t now)
 			rx->reason[i] = DROP_UDP_NO_PORT;
 		}
 	}
-	reason_count(w, rx, i, NULL, now);
+	worker_reason_count(w, rx, i, NULL, now);
 }
 
 /* Which burst a packet goes into: that of TCP, that of UDP, or none. A sink also counts UDP whose
@@ -294,7 +295,7 @@ static inline void burst_done(struct worker *w, struct rx_burst *rx, const struc
 
 	for (unsigned i = 0; i < rx->count; i++) {
 		if (unlikely(rx->reason[i])) {
-			reason_count(w, rx, i, engine, now);
+			worker_reason_count(w, rx, i, engine, now);
 			accepted--;
 		}
 	}
@@ -376,11 +377,17 @@ static inline void burst_take(struct worker *w, unsigned count, uint64_t now)
 	uint64_t bytes = 0;
 
 	rx->count = count;
+	if (unlikely(w->tunnel != NULL)) {
+		worker_tunnel_receive(w, now);
+		count = rx->count;
+	}
 	if (unlikely(w->listens)) {
 		worker_listen(w, count, now);
 		return;
 	}
 	refused = view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
+	if (unlikely(w->tunnel != NULL))
+		refused += tunnel_learn(&w->tunnel->tunnel, rx, false);
 	for (unsigned i = 0; i < count; i++) {
 		bytes += rx->pkt[i]->pkt_len;
 		not_tcp |= rx->view[i].kind ^ VIEW_TCP;
@@ -430,7 +437,11 @@ unsigned worker_receive_handed(struct worker *w, uint64_t now)
 		return 0;
 	race_get();
 	rx->count = count;
-	view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
+	if (unlikely(w->tunnel != NULL))
+		worker_tunnel_handed(w, now);
+	view_parse_burst(rx->pkt, rx->count, &w->matcher, rx->view, rx->reason);
+	if (unlikely(w->tunnel != NULL))
+		tunnel_learn(&w->tunnel->tunnel, rx, true);
 	sorted_feed(w, true, now);
 	return count;
 }

@@ -23,4 +23,14 @@ void worker_take(struct worker *, unsigned count, uint64_t now);
 unsigned worker_receive(struct worker *, uint64_t now);
 unsigned worker_receive_handed(struct worker *, uint64_t now);
 
+/* Count packet i of a burst under its reason, which may be none. seen: the engine that saw it, or
+ * NULL. */
+void worker_reason_count(struct worker *, const struct rx_burst *, unsigned i,
+			 const struct engine *seen, uint64_t now);
+
+/* Give every other worker of the port a copy of a packet to learn from: ARP, or Neighbour
+ * Discovery. Its packet_type is `mark`. */
+void worker_news_share(struct worker *, const struct rte_mbuf *, const struct view *,
+		       uint32_t mark);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "../../pcap/tap.h"
 #include "worker_lane.h"
+#include "worker_tunnel.h"
 
 #define TARGETS_MAX  4096u  /* resolved before the load */
 #define HOPS_MIN     16384u /* slots of the table when everything is on the link */
@@ -47,6 +48,7 @@ size_t worker_bytes(const struct config *config, unsigned port)
 {
 	size_t bytes = sizeof(struct worker) + TXQ_BYTES + lanes_bytes(config, port);
 
+	bytes += worker_tunnel_bytes(config, port);
 	bytes += hops_wanted(config, port) * sizeof(struct nexthop_entry);
 	bytes += config->port[port].addresses * sizeof(struct neighbor_address);
 	bytes += config->traffics * (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
@@ -214,7 +216,8 @@ struct worker *worker_open(const struct config *config, const struct port *port,
 	w->txq.queue = w->queue;
 	w->txq.prepare = port->tx_checksum;
 	if (txq_open(&w->txq, arena) || nexthop_open(w, arena) || stats_open(w, arena) ||
-	    neighbor_open(w, arena, now) || lanes_open(w, arena))
+	    neighbor_open(w, arena, now) || lanes_open(w, arena) ||
+	    worker_tunnel_open(w, arena, w->queue ? now + ASK_LATER_NS : now))
 		return NULL;
 	return w;
 }
@@ -229,7 +232,8 @@ static void handoff_close(struct worker *w)
 	while (w->handoff && !rte_ring_sc_dequeue(w->handoff, (void **)&m)) {
 		struct view view = {.kind = VIEW_TCP};
 
-		if (view_parse(m, &w->matcher.rule, &view) || !neighbor_is_news(m, &view)) {
+		if (!worker_tunnel_is_news(m) &&
+		    (view_parse(m, &w->matcher.rule, &view) || !neighbor_is_news(m, &view))) {
 			enum counter counter =
 				view.kind == VIEW_UDP ? COUNTER_UDP_RX : COUNTER_TCP_RX;
 
