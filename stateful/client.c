@@ -4,6 +4,8 @@
  * a side record. Bytes are taken (rcv_nxt moves) only when the whole segment could be taken. */
 #include "core.h"
 
+#define REQUEST_RETRY 100000u
+
 static const struct content *content_awaited(struct stateful *s, struct conn *c)
 {
 	const struct entry *e = conn_entry(s, c);
@@ -209,6 +211,8 @@ bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 	bool last = s->draining || (requests_left(e, *conn_requests(s, c)) == 1 && !e->churn);
 	uint32_t content;
 
+	if (unlikely(e->needs_side) && e->waiting >= s->table.side_high)
+		return false;
 	last = last && asks_to_close(s, e);
 	c->closing = last;
 	if (!e->pick)
@@ -229,13 +233,14 @@ bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 	return true;
 }
 
-/* The next request at once, or, when no packet can be had now, at the next tick. */
+/* The next request at once, or, when no packet or side record can be had now, after a while. */
 static void request_now(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	if (client_request(s, c, seg))
 		return;
-	c->time = (uint32_t)(s->now >> conn_entry(s, c)->idle_shift);
-	conn_arm_app(s, c, 0);
+	/* as if the think time were over */
+	c->time = (uint32_t)((s->now - conn_entry(s, c)->think) >> conn_entry(s, c)->idle_shift);
+	conn_arm_app(s, c, REQUEST_RETRY);
 }
 
 void client_ready(struct stateful *s, struct conn *c, struct segment *seg)

@@ -74,6 +74,7 @@ struct entry {
 	struct message_set messages;
 	struct http_memo memo; /* of what this entry receives */
 	uint32_t simple_max;   /* longest message an ordinary exchange sends */
+	bool needs_side; /* every exchange takes a side record, and there may be too few of them */
 	const struct config_traffic *config;
 	struct traffic_stats *stats;
 	uint64_t rto, timeout, think, idle_timeout, ack_delay;
@@ -110,6 +111,13 @@ struct entry {
 	uint32_t ring;
 };
 
+/* Segments that wait for a side record, see parked.c. */
+enum parked_kind { PARKED_DATA, PARKED_SYN, PARKED_KINDS };
+struct parked_line {
+	struct parked *segment; /* a ring */
+	uint32_t head, count;
+};
+
 struct stateful {
 	struct engine engine; /* first */
 	struct table table;
@@ -142,7 +150,9 @@ struct stateful {
 	 */
 	uint64_t rto_min;
 	uint32_t kept_max;
-	uint32_t kept;             /* packets held for reassembly, of all connections */
+	uint32_t kept; /* packets held for reassembly, of all connections */
+	struct parked_line parked[PARKED_KINDS];
+	bool unparking;            /* what waited is being looked at */
 	uint64_t challenge_period; /* of the last bare ACK that was answered by an ACK */
 	uint32_t challenges;       /* such answers in that period */
 	struct rng rng;            /* of what is left to chance while running */
@@ -516,6 +526,23 @@ struct rte_mbuf *reassembly_next(struct stateful *, struct conn *, const struct 
 void reassembly_free(struct stateful *, struct side *);
 /* The blocks to report, the one with the latest segment first; returns how many, at most `most`. */
 unsigned reassembly_blocks(const struct side *, struct sack_range *block, unsigned most);
+
+/* parked.c: segments that wait until there are side records. */
+size_t parked_reserve(void);
+int parked_init(struct stateful *, struct arena *);
+/* Is the pool empty, or do others wait for what is free? */
+static inline bool sides_are_short(const struct stateful *s)
+{
+	return s->table.side_live == s->table.side_capacity ||
+	       (s->parked[PARKED_DATA].count && !s->unparking);
+}
+/* Must a SYN for this server wait? */
+bool parked_awaits(const struct stateful *, const struct entry *);
+/* Take a segment out of its burst until there are side records; false: it cannot wait here. */
+bool parked_add(struct stateful *, enum parked_kind, struct segment *);
+void parked_poll(struct stateful *);
+/* Could parked_poll() go on? */
+bool parked_is_due(const struct stateful *);
 
 /* client.c and server.c: what to do with bytes. They move c->rcv_nxt over what they take of the
  * payload; true when that was all of it (or the connection is gone: c->state == CLOSED), false to

@@ -247,6 +247,18 @@ static bool entry_is_bulky(const struct entry *e)
 	       response->body_size > e->mss / 2;
 }
 
+/* Does an exchange always take a side record, while there are fewer of them than connections? */
+static bool entry_needs_side(const struct stateful *s, const struct entry *e)
+{
+	const struct config_message *response = &e->config->response;
+
+	if (e->udp || s->table.side_capacity >= s->table.capacity)
+		return false;
+	return e->messages.longest > e->mss ||
+	       (e->client && response->body_size != CONFIG_ANY_SIZE &&
+		response->body_size > e->mss);
+}
+
 static uint64_t entry_app_time(const struct entry *e)
 {
 	if (e->close.weight[CLOSE_KEEP])
@@ -312,6 +324,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->requests = (uint16_t)(RTE_MIN(t->requests_per_connection, requests_unlimited(e))
 				 << e->messages.content_bits);
 	e->simple_max = RTE_MIN(e->messages.longest, e->mss);
+	e->needs_side = entry_needs_side(s, e);
 	if (split_is_kept(t) && split_init(e, arena))
 		return -1;
 	e->sack = t->tcp.sack && (!e->client || entry_is_bulky(e));

@@ -238,6 +238,11 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		segment_refuse(seg, DROP_TCP_BAD);
 		return;
 	}
+	if (unlikely(parked_awaits(s, e))) {
+		if (!parked_add(s, PARKED_SYN, seg))
+			segment_refuse(seg, DROP_TCP_NO_SIDE);
+		return;
+	}
 	c = conn_open(s, e, hash, &seg->tuple, seg->ip6);
 	if (!c) {
 		segment_refuse(seg, DROP_TCP_TABLE_FULL);

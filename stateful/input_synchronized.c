@@ -159,6 +159,17 @@ static bool input_taken(struct stateful *s, struct entry *e, struct conn *c, str
 	return e->client ? client_data(s, c, seg) : server_data(s, c, seg);
 }
 
+/* It waits here for a side record; or for another reason, then the peer repeats it. */
+static void input_untaken(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	bool begun = seg->seq != c->rcv_nxt; /* some of it was taken */
+
+	if (c->has_side || !sides_are_short(s) || !parked_add(s, PARKED_DATA, seg))
+		segment_refuse(seg, DROP_TCP_NO_SIDE);
+	else if (!begun)
+		seg->ack_now = ACK_NONE;
+}
+
 /* Seventh check: the payload. False: it was not taken, the peer must repeat it. */
 static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
@@ -179,7 +190,7 @@ static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, s
 		seg->ack_now = ACK_SOON;
 	taken = input_taken(s, e, c, seg);
 	if (!taken && c->state != CLOSED)
-		segment_refuse(seg, DROP_TCP_NO_SIDE);
+		input_untaken(s, c, seg);
 	return taken && c->state != CLOSED;
 }
 

@@ -105,7 +105,8 @@ static bool launch_one(struct stateful *s, struct entry *e)
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	if (s->table.live == s->table.capacity)
 		return blocked(e, NOT_OFFERED_NO_CONN);
-	if (s->table.side_live >= s->table.side_high)
+	if (s->table.side_live >= s->table.side_high ||
+	    (e->needs_side && e->connecting + e->waiting >= s->table.side_high))
 		return blocked(e, NOT_OFFERED_NO_SIDE);
 	if (e->family == 6 ? !tuple_next6(s, e, &tuple, &pair, &hash)
 			   : !tuple_next4(s, e, &tuple, &hash))

@@ -66,7 +66,7 @@ bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg
 		entry_message(e, requests_content(e, c->requests), outstanding_variant(e, c));
 	struct side *side;
 
-	if (!table_borrow_side(&s->table, c))
+	if (sides_are_short(s) || !table_borrow_side(&s->table, c))
 		return false;
 	side = table_side(&s->table, c);
 	side->start_seq = c->snd_nxt;
@@ -567,13 +567,15 @@ void sender_poll(struct stateful *s)
 
 void sender_release(struct stateful *s, struct conn *c)
 {
-	struct side *side = table_side(&s->table, c);
+	const struct entry *e = conn_entry(s, c);
+	const struct side *side = table_side(&s->table, c);
 
+	/* a server sends when it has been asked, which tells the window again */
 	if (side_is_held(side) || side->receiving || side->unacked || side->kept ||
 	    side->snd_una != side->snd_max || c->snd_nxt != side->snd_max ||
 	    (side->fin_wanted && !c->fin) ||
 	    (side->length && seq_lt(c->snd_nxt, side->start_seq + side->length)) ||
-	    side->snd_wnd < conn_entry(s, c)->simple_max)
+	    (e->client && side->snd_wnd < e->simple_max))
 		return;
 	table_return_side(&s->table, c, 0);
 }

@@ -55,7 +55,7 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 							   plan->connections);
 	sides = sides_for(config, port, plan->connections);
 	plan->bytes += table_reserve(plan->connections, sides, ip6) +
-		       timer_reserve(timers_for(plan->connections, sides));
+		       timer_reserve(timers_for(plan->connections, sides)) + parked_reserve();
 	plan->table_bytes =
 		table_bytes(plan->connections, ip6) + plan->connections * sizeof(uint32_t);
 }
@@ -114,7 +114,7 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	s->kept_max = config->kept_segments;
 	s->ip6 = config_port_has6(config, setup->port);
 	if (table_init(&s->table, arena, connections, expected, sides, s->ip6) ||
-	    timer_init(&s->timer, arena, timers_for(connections, sides)))
+	    timer_init(&s->timer, arena, timers_for(connections, sides)) || parked_init(s, arena))
 		return -1;
 	return entries_init(s, setup, arena);
 }
@@ -157,13 +157,14 @@ static uint64_t stateful_poll(struct engine *engine, struct tx *tx, uint64_t now
 	clock_set(s, tx, now);
 	expiry_poll(s);
 	sender_poll(s);
+	parked_poll(s);
 	launch_poll(s);
 	next = RTE_MIN(timer_next(&s->timer), launch_next(s));
 	if (s->draining && !drain_poll(s))
 		return now;
 	if (s->draining && !s->aborting)
 		next = RTE_MIN(next, s->deadline);
-	return s->ready == TABLE_NONE ? next : now;
+	return s->ready == TABLE_NONE && !parked_is_due(s) ? next : now;
 }
 
 static void stateful_drain(struct engine *engine, uint64_t now, uint64_t deadline)
@@ -177,7 +178,9 @@ static void stateful_drain(struct engine *engine, uint64_t now, uint64_t deadlin
 
 static bool stateful_idle(const struct engine *engine)
 {
-	return !((const struct stateful *)engine)->table.live;
+	const struct stateful *s = (const struct stateful *)engine;
+
+	return !s->table.live && !s->parked[PARKED_DATA].count && !s->parked[PARKED_SYN].count;
 }
 
 static void stateful_usage(const struct engine *engine, uint64_t *bytes, uint64_t *connections)

@@ -43,6 +43,7 @@
 	X(SK_CLOSE, skClose, 6, "connections closed")                                             \
 	X(SK_CON, skCon, 6, "connections open now")                                               \
 	X(SK_ERR, skErr, 6, "connections that failed")                                            \
+	X(SIDE_WAIT, sideWait, 6, "segments that waited for a side record: memory.side_records")  \
 	X(HTTP_GET, httpGet, 7,                                                                   \
 	  "HTTP GET and HEAD requests sent by a client, received by a server")                    \
 	X(HTTP_POST, httpPost, 7, "HTTP POST requests sent by a client, received by a server")    \

@@ -228,7 +228,8 @@ const struct key key_table[] = {
 	 .max = 1ull << 28,
 	 .help = "So many connections of a worker at once may have a message of several segments "
 		 "under way, be in loss recovery, or use time stamps or ECN: about 400 bytes each, "
-		 "taken as needed. When seven of eight are in use no connection is opened."},
+		 "taken as needed. When seven of eight are in use no connection is opened, and "
+		 "what needs one when all are waits (sideWait)."},
 	{.object = OBJECT_MEMORY,
 	 .kinds = KIND_ALL,
 	 .name = "kept_segments",

@@ -19,7 +19,7 @@
 
 enum drill_side { DRILL_CLIENT, DRILL_SERVER }; /* which engine is under test */
 
-#define DRILL_FLOWS    8
+#define DRILL_FLOWS    16
 #define DRILL_OUT_MAX  4096
 #define DRILL_TEXT_MAX (64u << 10)
 
