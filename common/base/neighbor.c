@@ -120,12 +120,31 @@ bool neighbor_learn(struct neighbor *n, const struct rte_mbuf *m, const struct v
 				      : neighbor6_learn(n, m, view, now);
 }
 
+static uint8_t *put_be16(uint8_t *at, uint16_t value)
+{
+	*at++ = (uint8_t)(value >> 8);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+/* The tags from `at` on; returns what follows. */
+static uint8_t *tags_put(const struct neighbor *n, uint8_t *at)
+{
+	for (unsigned i = 0; i < n->vlans; i++) {
+		/* IEEE 802.1Q: the outer of two tags is a service tag. */
+		at = put_be16(at, i + 1 < n->vlans ? 0x88a8 : 0x8100);
+		at = put_be16(at, n->vlan[i]);
+	}
+	return at;
+}
+
 void frame_return(const struct neighbor *n, struct rte_mbuf *m)
 {
 	uint8_t *frame = frame_at(m, 0);
 
 	memcpy(frame, frame + 6, 6);
 	memcpy(frame + 6, n->mac, 6);
+	tags_put(n, frame + 12);
 	m->ol_flags = 0;
 }
 
@@ -211,13 +230,6 @@ u128 neighbor_source(const struct neighbor *n, u128 target)
 	return first;
 }
 
-static uint8_t *put_be16(uint8_t *at, uint16_t value)
-{
-	*at++ = (uint8_t)(value >> 8);
-	*at++ = (uint8_t)value;
-	return at;
-}
-
 uint8_t *frame_begin(const struct neighbor *n, struct rte_mbuf *m, const uint8_t *to, uint16_t type)
 {
 	uint8_t *at = frame_at(m, 0);
@@ -225,12 +237,7 @@ uint8_t *frame_begin(const struct neighbor *n, struct rte_mbuf *m, const uint8_t
 	memset(at, 0, FRAME_MIN);
 	memcpy(at, to, 6);
 	memcpy(at + 6, n->mac, 6);
-	at += 12;
-	for (unsigned i = 0; i < n->vlans; i++) {
-		/* IEEE 802.1Q: the outer of two tags is a service tag. */
-		at = put_be16(at, i + 1 < n->vlans ? 0x88a8 : 0x8100);
-		at = put_be16(at, n->vlan[i]);
-	}
+	at = tags_put(n, at + 12);
 	m->ol_flags = 0;
 	return put_be16(at, type);
 }
@@ -272,6 +279,8 @@ static bool is_due(const struct neighbor *n, const struct nexthop_entry *entry, 
 {
 	if (!entry->ip || now < ask_due_at(n, entry))
 		return false;
+	if (n->nexthop->routes)
+		return true;
 	if (nexthop_is_ip4(entry->ip))
 		return !n->gateway || entry->ip == n->gateway;
 	return !n->solicit && (!n->gateway6 || entry->ip == n->gateway6);

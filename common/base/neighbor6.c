@@ -146,9 +146,10 @@ static bool router_learn(struct neighbor *n, const struct rte_mbuf *m, const str
 	mac = option_find(message + 16, message + length, OPTION_SOURCE, &valid);
 	if (!valid)
 		return false;
-	hop->has_gateway6 = message[6] || message[7]; /* its lifetime */
-	n->router = hop->has_gateway6 ? from : 0;
-	if (!hop->has_gateway6)
+	hop->has_router = message[6] || message[7]; /* its lifetime */
+	hop->has_gateway6 = hop->has_router && !hop->routes;
+	n->router = hop->has_router ? from : 0;
+	if (!hop->has_router)
 		return true;
 	memcpy(hop->gateway6, mac ? mac : frame_at(m, 6), 6);
 	if (n->solicited != UINT32_MAX && n->pending)

@@ -33,7 +33,8 @@ static inline uint16_t word_at(const void *at)
 	return word;
 }
 
-/* Turn a received frame round: to where it came from. VLAN tags stay as they are. */
+/* Turn a received frame round: to where it came from, with our own tags, as a kernel may have put
+ * others of their sort in their place. */
 void frame_return(const struct neighbor *, struct rte_mbuf *);
 
 /* Begin a frame of our own: Ethernet header and tags, and zeros up to the smallest frame. Returns

@@ -2,7 +2,8 @@
  *
  * Filled in by the worker's neighbor code (ARP, Neighbour Discovery), read by the engines of the
  * same worker: no locks. With a gateway of its family all traffic of engines goes to the gateway.
- * Without, every destination is on-link, resolved one by one.
+ * Without, every destination is on-link, resolved one by one; or where there are routes, the next
+ * hop that they name is.
  *
  * Addresses of both families stand in one table, as 128-bit numbers in host order; an IPv4 address
  * is mapped (RFC 4291 section 2.5.5.2), which no IPv6 packet carries. */
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "pool.h"
+#include "route.h"
 
 struct nexthop_entry {
 	u128 ip; /* 0: free */
@@ -29,6 +30,9 @@ struct nexthop {
 	uint8_t gateway[6];
 	bool has_gateway6; /* the same for IPv6 */
 	uint8_t gateway6[6];
+	struct route *route; /* then no gateway is set: it is one of them */
+	unsigned routes;
+	bool has_router; /* of IPv6 and by its advertisement: ROUTE_ROUTER is gateway6 */
 	uint32_t mask; /* table size - 1, a power of two */
 	uint32_t used;
 	struct nexthop_entry
@@ -79,12 +83,18 @@ static inline struct nexthop_entry *nexthop_add(struct nexthop *n, u128 ip)
 	return &n->table[i];
 }
 
-/* The MAC address of a neighbour, or NULL when it is not known yet: then it has been noted and will
+/* The MAC address of a neighbour, or of the next hop to it, or NULL when it is not known yet: then it has been noted and will
  * be asked for; try again at the next step. */
 static inline const uint8_t *nexthop_neighbor(struct nexthop *n, u128 ip)
 {
-	struct nexthop_entry *entry = nexthop_find(n, ip);
+	struct nexthop_entry *entry;
+	u128 via = n->routes ? route_via(n->route, n->routes, ip) : ROUTE_ON_LINK;
 
+	if (via == ROUTE_ROUTER)
+		return n->has_router ? n->gateway6 : NULL;
+	if (via != ROUTE_ON_LINK)
+		ip = via;
+	entry = nexthop_find(n, ip);
 	if (entry && entry->resolved)
 		return entry->mac;
 	if (!entry && nexthop_add(n, ip))
@@ -108,6 +118,8 @@ static inline void nexthop_learn6(struct nexthop *n, u128 ip, const uint8_t *mac
 {
 	struct nexthop_entry *entry = nexthop_find(n, ip);
 
+	if (n->routes && route_via(n->route, n->routes, ip) != ROUTE_ON_LINK)
+		return;
 	if (!entry)
 		entry = nexthop_add(n, ip);
 	if (!entry)

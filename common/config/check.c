@@ -145,6 +145,8 @@ static void ports_check(struct reader *r)
 		if (c->port[i].has_gateway6 && !was_checked)
 			gateway_check(r, i, 6, c->port[i].gateway6);
 		tunnel_check(r, i);
+		if (!was_checked)
+			routes_check(r, i);
 		address_default(c, i, 4);
 		address_default(c, i, 6);
 	}

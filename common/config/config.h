@@ -41,6 +41,14 @@ struct config_tunnel {
 	uint8_t mac[6]; /* own */
 };
 
+struct config_route { /* "10.0.0.0/8": "10.1.0.2" */
+	uint8_t family, prefix;
+	bool on_link; /* "link" */
+	u128 address, via;
+};
+
+#define CONFIG_ROUTES_MAX 256
+
 struct config_port {
 	const char *name; /* unique; without blanks and . [ ] =, so that it fits into a path */
 	const char *device;
@@ -53,6 +61,9 @@ struct config_port {
 	u128 gateway6; /* of IPv6, valid when has_gateway6 */
 	bool has_gateway6;
 	bool solicit_router; /* "auto": the IPv6 router that advertises itself */
+	bool has_routes; /* what is in an own subnet is on-link then, and `gateway` one of them */
+	struct config_route *route;
+	unsigned routes;
 	bool has_gateway_mac;
 	uint8_t gateway_mac[6];
 	bool neighbor_ignore;     /* "neighbor": "ignore": nobody is told of the pools' addresses */

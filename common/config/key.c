@@ -153,6 +153,10 @@
 	 .help = "Router that all traffic is sent to, inside an own subnet, or a list of one of each " \
 		 "address family; \"auto\": the IPv6 router that advertises itself. Absent: every " \
 		 "address is on-link."}, \
+	{OBJECT, .name = "routes", .type = TYPE_ROUTES, COUNTED(config_port, route, routes), \
+	 .help = "Next hops by destination, {\"10.0.0.0/8\": \"10.1.0.2\"}; the longest prefix " \
+		 "counts, \"link\" is no next hop. What lies in an own subnet is on-link then, " \
+		 "and `gateway` is for all the rest."}, \
 	{OBJECT, .name = "gateway_mac", .type = TYPE_MAC, \
 	 COUNTED(config_port, gateway_mac, has_gateway_mac), \
 	 .help = "MAC address that all traffic is sent to; absent: resolved by ARP and Neighbour " \

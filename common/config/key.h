@@ -83,6 +83,7 @@ enum key_type {
 	TYPE_FIELD_VALUE, /* a count or an IPv4 address; `count` is set to 1 */
 	TYPE_FIELD_VALUES,
 	TYPE_ADDRESS_MAP, /* {"10.0.0.0/8": "20.0.0.0/8"} */
+	TYPE_ROUTES,      /* {"10.0.0.0/8": "10.1.0.2"} */
 	TYPE_PORT_MAP,    /* {"80": 8080} */
 	TYPE_MIX,  /* values, ranges or choices, with weights */
 	TYPE_SET,  /* some of `choices`, as bits; the last one means all */

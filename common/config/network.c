@@ -24,6 +24,41 @@ const struct where *port_spot(struct reader *r, struct spot *s, unsigned i, cons
 	return &s->leaf;
 }
 
+static bool is_in_subnet(const struct config_address *subnet, uint8_t family, u128 address)
+{
+	unsigned host = (family == 4 ? 32u : 128u) - subnet->prefix;
+
+	return subnet->family == family &&
+	       (host == 128 || subnet->address >> host == address >> host);
+}
+
+void routes_check(struct reader *r, unsigned i)
+{
+	const struct config_port *port = &r->config->port[i];
+	struct spot s;
+
+	if (port->has_routes && port->has_gateway_mac)
+		problem_add(r->document, port_spot(r, &s, i, "gateway_mac"), PLACE_VALUE,
+			    "with routes there is more than one next hop: their addresses are "
+			    "resolved");
+	for (unsigned n = 0; n < port->routes; n++) {
+		const struct config_route *route = &port->route[n];
+		bool known = route->on_link || (route->family == 6 && route->via >> 118 == 0x3fa);
+		unsigned own = 0;
+		char text[46];
+
+		for (unsigned a = 0; a < port->addresses; a++) {
+			own += port->address[a].family == route->family;
+			known |= is_in_subnet(&port->address[a], route->family, route->via);
+		}
+		if (known || !own)
+			continue;
+		problem_add(r->document, port_spot(r, &s, i, "routes"), PLACE_VALUE,
+			    "next hop %s is in no subnet of the port's own addresses",
+			    ip_format(text, route->family, route->via));
+	}
+}
+
 /* A new place in config.port[]; all that a network cannot say is the host's. */
 static struct config_port *port_add(struct config *c, unsigned host, const char *name)
 {
@@ -75,6 +110,9 @@ static void network_place(struct reader *r, unsigned host, unsigned place)
 	port->has_gateway6 = said->has_gateway6;
 	port->gateway6 = said->gateway6;
 	port->solicit_router = said->solicit_router;
+	port->has_routes = said->has_routes;
+	port->route = said->route;
+	port->routes = said->routes;
 	port->has_gateway_mac = said->has_gateway_mac;
 	memcpy(port->gateway_mac, said->gateway_mac, sizeof(port->gateway_mac));
 	port->vlans = said->vlans;

@@ -42,6 +42,7 @@ void field_values_read(struct reader *, const struct where *, const struct key *
 
 /* Of type_replay.c. */
 void address_map_read(struct reader *, const struct where *, const struct key *, char *base);
+void routes_read(struct reader *, const struct where *, const struct key *, char *base);
 void port_map_read(struct reader *, const struct where *, const struct key *, char *base);
 void mix_read(struct reader *, const struct where *, const struct key *, char *base);
 void set_read(struct reader *, const struct where *, const struct key *, char *base);
@@ -98,6 +99,9 @@ const struct where *port_spot(struct reader *, struct spot *, unsigned i, const 
 
 /* Give every network a place in config.port[], and point the traffic that is on one to it. */
 void networks_place(struct reader *);
+
+/* Next hops must be on the link. */
+void routes_check(struct reader *, unsigned port);
 
 /* Check what no key can check alone. */
 void capture_check(struct reader *);

@@ -438,6 +438,9 @@ const struct type type_table[TYPES] = {
 	[TYPE_ADDRESS_MAP] = {"an object of IP addresses or prefixes and what they become",
 			      "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}",
 			      address_map_read},
+	[TYPE_ROUTES] = {"an object of prefixes and their next hops",
+			 "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}",
+			 routes_read},
 	[TYPE_PORT_MAP] = {"an object of ports and what they become",
 			   "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\","
 			   "\"string\"]}",

@@ -52,6 +52,53 @@ void address_map_read(struct reader *r, const struct where *w, const struct key 
 	uint_store(base + key->count, key->count_size, count);
 }
 
+/* Host bits are of no meaning, so they are not there. */
+static bool prefix_is_clean(const struct config_address *a)
+{
+	unsigned host = (a->family == 4 ? 32u : 128u) - a->prefix;
+
+	return !host || !(a->address << (128 - host));
+}
+
+static void route_read(struct reader *r, const struct where *w, const struct key *key,
+		       struct config_port *port)
+{
+	const char *text = cJSON_IsString(w->node) ? w->node->valuestring : NULL;
+	bool on_link = text && !strcmp(text, "link");
+	struct config_address to, via = {.family = 0};
+
+	if (!prefix_read(w->key, &to) || !prefix_is_clean(&to)) {
+		problem_add(r->document, w, PLACE_KEY,
+			    "expected a prefix without host bits, such as 10.0.0.0/8");
+		return;
+	}
+	if (!on_link &&
+	    (!text || strchr(text, '/') || !prefix_read(text, &via) || via.family != to.family)) {
+		refuse(r, w,
+		       to.family == 4 ? "the IPv4 address of a next hop, or \"link\""
+				      : "the IPv6 address of a next hop, or \"link\"");
+		return;
+	}
+	*(struct config_route *)list_grow(r->config, (void **)((char *)port + key->offset),
+					  port->routes++, sizeof(struct config_route)) =
+		(struct config_route){to.family, to.prefix, on_link, to.address, via.address};
+}
+
+void routes_read(struct reader *r, const struct where *w, const struct key *key, char *base)
+{
+	struct config_port *port = (struct config_port *)base;
+
+	port->has_routes = true;
+	for (const cJSON *child = map_first(r, w, key); child; child = child->next) {
+		struct where at = {.up = w, .key = child->string, .node = child};
+
+		route_read(r, &at, key, port);
+	}
+	if (port->routes > CONFIG_ROUTES_MAX)
+		problem_add(r->document, w, PLACE_VALUE, "expected at most %d routes, got %u",
+			    CONFIG_ROUTES_MAX, port->routes);
+}
+
 void port_map_read(struct reader *r, const struct where *w, const struct key *key, char *base)
 {
 	size_t count = 0;

@@ -83,6 +83,8 @@ static void put_addresses(FILE *out, const struct config_port *port)
 		fprintf(out, ", address %s/%u",
 			ip_format(text, port->address[i].family, port->address[i].address),
 			port->address[i].prefix);
+	if (port->routes)
+		fprintf(out, ", %u route%s", port->routes, port->routes == 1 ? "" : "s");
 	if (port->has_gateway)
 		fprintf(out, ", gateway %s", ip_format(text, 4, port->gateway));
 	if (port->has_gateway6)

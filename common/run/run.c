@@ -115,7 +115,8 @@ static int resolve_failed(struct run *r, unsigned port, struct err *err)
 			config->vlans ? " and VLAN" : "");
 	if (!silent)
 		return err_set(err, EXIT_ENVIRONMENT, "port %s: resolved too late", config->name);
-	routed = nexthop_is_ip4(silent->ip) ? config->has_gateway : config->has_gateway6;
+	routed = config->has_routes ||
+		 (nexthop_is_ip4(silent->ip) ? config->has_gateway : config->has_gateway6);
 	return err_set(err, EXIT_ENVIRONMENT,
 		       "port %s: no answer to %s for %s: %u requests sent in %g s%s; is it up, on "
 		       "this network%s?%s",

@@ -67,14 +67,25 @@ static void cut_watch(struct watch *watch, const struct crew *crew, unsigned por
 		watch->config->port[port].name);
 }
 
+static const char *hop_name(const struct config_port *port, u128 ip)
+{
+	bool is_ip4 = nexthop_is_ip4(ip);
+
+	if (is_ip4 ? port->has_gateway : port->has_gateway6)
+		return !port->has_routes || (is_ip4 ? (uint32_t)ip == (uint32_t)port->gateway
+						    : ip == port->gateway6)
+			       ? "gateway"
+			       : "next hop";
+	return port->has_routes ? "next hop" : "server";
+}
+
 const char *watch_hop(const struct config_port *port, u128 ip, char text[WATCH_HOP_MAX])
 {
 	bool is_ip4 = nexthop_is_ip4(ip);
 	char address[46];
 
 	ip_format(address, is_ip4 ? 4 : 6, is_ip4 ? (uint32_t)ip : ip);
-	snprintf(text, WATCH_HOP_MAX, "%s %s",
-		 (is_ip4 ? port->has_gateway : port->has_gateway6) ? "gateway" : "server", address);
+	snprintf(text, WATCH_HOP_MAX, "%s %s", hop_name(port, ip), address);
 	return text;
 }
 

@@ -28,7 +28,7 @@ static uint32_t hops_wanted(const struct config *config, unsigned port)
 	uint32_t slots = HOPS_MIN;
 	u128 hops = 0;
 
-	if (routed4 && (routed6 || !config_port_has6(config, port)))
+	if (!p->has_routes && routed4 && (routed6 || !config_port_has6(config, port)))
 		return HOPS_GATEWAY;
 	for (unsigned i = 0; i < config->traffics; i++) {
 		if (config->traffic[i].port != port)
@@ -44,6 +44,12 @@ static uint32_t hops_wanted(const struct config *config, unsigned port)
 	return slots;
 }
 
+/* Routes of its own, subnets, and one for the rest of each family. */
+static unsigned routes_most(const struct config_port *port)
+{
+	return port->has_routes ? port->routes + port->addresses + 2 : 0;
+}
+
 size_t worker_bytes(const struct config *config, unsigned port)
 {
 	size_t bytes = sizeof(struct worker) + TXQ_BYTES + lanes_bytes(config, port);
@@ -51,6 +57,7 @@ size_t worker_bytes(const struct config *config, unsigned port)
 	bytes += worker_tunnel_bytes(config, port);
 	bytes += hops_wanted(config, port) * sizeof(struct nexthop_entry);
 	bytes += config->port[port].addresses * sizeof(struct neighbor_address);
+	bytes += routes_most(&config->port[port]) * sizeof(struct route);
 	bytes += config->traffics * (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
 				     2 * sizeof(struct ip_pool *) + sizeof(struct traffic_stats *) +
 				     sizeof(struct stream_stats *) + sizeof(struct tape *) +
@@ -62,6 +69,24 @@ size_t worker_bytes(const struct config *config, unsigned port)
 static u128 hop_of(uint8_t family, u128 address)
 {
 	return family == 4 ? nexthop_ip4(__builtin_bswap32((uint32_t)address)) : address;
+}
+
+/* A prefix as the next-hop table has addresses. */
+static u128 prefix_mask(uint8_t family, unsigned prefix)
+{
+	unsigned host = (family == 4 ? 32u : 128u) - prefix;
+
+	return host < 128 ? ~(u128)0 << host : 0;
+}
+
+/* What is asked for a server: itself, or the next hop to it. */
+static int neighbor_server(struct worker *w, u128 server, uint64_t first_ask)
+{
+	u128 via = route_via(w->nexthop.route, w->nexthop.routes, server);
+
+	if (via == ROUTE_ROUTER)
+		return 0;
+	return neighbor_add(&w->neighbor, via == ROUTE_ON_LINK ? server : via, first_ask);
 }
 
 /* The servers of client entries, up to a bound. */
@@ -76,11 +101,26 @@ static int neighbor_servers(struct worker *w, uint8_t family, uint64_t first_ask
 		if (traffic->port != w->port_index || !traffic_is_client(traffic->kind))
 			continue;
 		for (u128 n = 0; n < servers->count && targets < TARGETS_MAX; n++, targets++)
-			if (neighbor_add(&w->neighbor, hop_of(family, ip_pool_at(servers, n)),
-					 first_ask))
+			if (neighbor_server(w, hop_of(family, ip_pool_at(servers, n)), first_ask))
 				return -1;
 	}
 	return 0;
+}
+
+/* With routes: every next hop that they name, and the servers that are on-link. */
+static int neighbor_routes(struct worker *w, uint64_t first_ask)
+{
+	int ret = neighbor_servers(w, 4, first_ask) | neighbor_servers(w, 6, first_ask);
+
+	for (unsigned i = 0; i < w->nexthop.routes; i++) {
+		u128 via = w->nexthop.route[i].via;
+
+		if (via != ROUTE_ON_LINK && via != ROUTE_ROUTER)
+			ret |= neighbor_add(&w->neighbor, via, first_ask);
+	}
+	if (w->port->config->solicit_router)
+		neighbor_solicit(&w->neighbor, first_ask);
+	return ret;
 }
 
 static int neighbor_targets(struct worker *w, uint64_t first_ask)
@@ -91,6 +131,8 @@ static int neighbor_targets(struct worker *w, uint64_t first_ask)
 
 	if (port->has_gateway_mac)
 		return 0;
+	if (port->has_routes)
+		return neighbor_routes(w, first_ask);
 	if (port->has_gateway) {
 		n->gateway = hop_of(4, port->gateway);
 		ret |= neighbor_add(n, n->gateway, first_ask);
@@ -138,17 +180,42 @@ static int neighbor_open(struct worker *w, struct arena *arena, uint64_t now)
 	n->counters = &w->counters;
 	for (unsigned i = 0; i < port->addresses; i++) {
 		const struct config_address *own = &port->address[i];
-		unsigned host = (own->family == 4 ? 32u : 128u) - own->prefix;
 
 		address[n->addresses++] = (struct neighbor_address){
 			.address = hop_of(own->family, own->address),
-			.mask = host < 128 ? ~(u128)0 << host : 0,
+			.mask = prefix_mask(own->family, own->prefix),
 		};
 	}
 	if (!port->neighbor_ignore)
 		neighbor_pools(w, pool);
 	n->announce = port->announce && !w->queue;
 	return neighbor_targets(w, w->queue ? now + ASK_LATER_NS : now);
+}
+
+static void route_put(struct nexthop *n, uint8_t family, u128 address, unsigned prefix, u128 via)
+{
+	route_add(n->route, &n->routes,
+		  (struct route){hop_of(family, address), prefix_mask(family, prefix), via});
+}
+
+/* What is said comes first; a route for all of a family is there always, so that none of one family
+ * is the other's. */
+static void routes_fill(struct nexthop *n, const struct config_port *port)
+{
+	for (unsigned i = 0; i < port->routes; i++) {
+		const struct config_route *r = &port->route[i];
+
+		route_put(n, r->family, r->address, r->prefix,
+			  r->on_link ? ROUTE_ON_LINK : hop_of(r->family, r->via));
+	}
+	for (unsigned i = 0; i < port->addresses; i++)
+		route_put(n, port->address[i].family, port->address[i].address,
+			  port->address[i].prefix, ROUTE_ON_LINK);
+	route_put(n, 4, 0, 0, port->has_gateway ? hop_of(4, port->gateway) : ROUTE_ON_LINK);
+	if (port->solicit_router)
+		route_put(n, 6, 0, 0, ROUTE_ROUTER);
+	else
+		route_put(n, 6, 0, 0, port->has_gateway6 ? port->gateway6 : ROUTE_ON_LINK);
 }
 
 static int nexthop_open(struct worker *w, struct arena *arena)
@@ -161,6 +228,12 @@ static int nexthop_open(struct worker *w, struct arena *arena)
 	w->nexthop.has_gateway = w->nexthop.has_gateway6 = port->has_gateway_mac;
 	memcpy(w->nexthop.gateway, port->gateway_mac, sizeof w->nexthop.gateway);
 	memcpy(w->nexthop.gateway6, port->gateway_mac, sizeof w->nexthop.gateway6);
+	if (port->has_routes) {
+		w->nexthop.route = arena_take(arena, routes_most(port) * sizeof(struct route));
+		if (!w->nexthop.route)
+			return -1;
+		routes_fill(&w->nexthop, port);
+	}
 	return w->nexthop.table ? 0 : -1;
 }
 
