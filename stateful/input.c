@@ -275,6 +275,17 @@ static void input_half_open(struct stateful *s, struct entry *e, struct conn *c,
 	output_syn(s, c, NULL, c->snd_nxt - 1);
 }
 
+/* The peer's SYN has crossed ours: both ends open at once. */
+static void input_crossed(struct stateful *s, struct conn *c, struct segment *seg,
+			  const struct options *options)
+{
+	c->state = SYN_RECEIVED;
+	c->closing = 0;
+	if (c->has_side)
+		extension_agreed(s, c, seg, options->has_stamp, options->stamp);
+	output_syn(s, c, seg, c->snd_nxt - 1);
+}
+
 /* SYN-SENT (RFC 9293 section 3.10.7.3) */
 static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
@@ -293,8 +304,7 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 			segment_refuse(seg, DROP_TCP_BAD_RST);
 		return;
 	}
-	if ((seg->flags & (TCP_SYN | TCP_ACK)) != (TCP_SYN | TCP_ACK)) {
-		/* a simultaneous open needs a peer that connects to us: nobody does */
+	if (!(seg->flags & TCP_SYN)) {
 		segment_refuse(seg, DROP_TCP_STATE);
 		return;
 	}
@@ -303,6 +313,10 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 		return;
 	}
 	conn_take_options(s, e, c, seg, &options);
+	if (unlikely(!(seg->flags & TCP_ACK))) {
+		input_crossed(s, c, seg, &options);
+		return;
+	}
 	hist_add(&e->stats->connect, conn_elapsed(s, c));
 	c->closing = 0;
 	if (unlikely(c->has_side)) {

@@ -29,6 +29,15 @@ void conn_challenge(struct stateful *s, struct conn *c, struct segment *seg, enu
 	output_ack(s, c, seg);
 }
 
+/* Both ends have opened at once, and this SYN,ACK, whose SYN is known already, acknowledges ours
+ * (RFC 9293 section 3.5, figure 7). Its window is not scaled. */
+static bool is_simultaneous(const struct conn *c, const struct segment *seg)
+{
+	return c->state == SYN_RECEIVED &&
+	       (seg->flags & (TCP_SYN | TCP_ACK | TCP_RST)) == (TCP_SYN | TCP_ACK) &&
+	       seg->seq + 1 == c->rcv_nxt && seg->ack == c->snd_nxt;
+}
+
 static void input_old(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	if (seg->flags & TCP_RST) {
@@ -57,6 +66,12 @@ static bool input_in_window(struct stateful *s, struct entry *e, struct conn *c,
 
 	if (seg->seq - c->rcv_nxt < window)
 		return true;
+	if (unlikely(is_simultaneous(c, seg))) {
+		seg->seq++;
+		seg->flags &= (uint8_t)~TCP_SYN;
+		seg->wnd >>= c->scale == CONN_NO_SCALE ? 0 : c->scale;
+		return true;
+	}
 	if ((int32_t)old <= 0 || old >= length || seg->flags & (TCP_SYN | TCP_RST)) {
 		input_old(s, c, seg);
 		return false;
@@ -95,12 +110,17 @@ static bool input_flags(struct stateful *s, struct conn *c, struct segment *seg)
 }
 
 /* Everything we sent has been acknowledged; false when that was the end of the connection. */
-static bool input_all_acked(struct stateful *s, struct conn *c)
+static bool input_all_acked(struct stateful *s, struct entry *e, struct conn *c,
+			    struct segment *seg)
 {
 	switch (c->state) {
 	case SYN_RECEIVED:
+		if (unlikely(e->client))
+			hist_add(&e->stats->connect, conn_elapsed(s, c));
 		conn_established(s, c);
 		c->retries = 0;
+		if (unlikely(e->client) && !seg->len) /* data would come before any request */
+			client_ready(s, c, seg);
 		return true;
 	case FIN_WAIT_1:
 		c->state = FIN_WAIT_2;
@@ -150,7 +170,7 @@ static bool input_ack(struct stateful *s, struct entry *e, struct conn *c, struc
 		if (seg->wnd < e->simple_max && !(c->state == SYN_RECEIVED && c->flight))
 			sender_borrow(s, c, seg);
 	}
-	return acked < flight || !flight || input_all_acked(s, c);
+	return acked < flight || !flight || input_all_acked(s, e, c, seg);
 }
 
 /* In-order payload to the client or server. */

@@ -254,6 +254,94 @@ static void test_drain_closes_idle_connections(void **state)
 	expect_success();
 }
 
+/* Both ends open at once (RFC 9293 section 3.5, figure 7): SYNs cross, then SYN,ACKs. */
+static void test_simultaneous_open(void **state)
+{
+	(void)state;
+	open_client(SET("client.tcp.window=1000000"));
+	EXPECT(&d, "S 0:0 win 65535 <mss 1460,nop,wscale 4,nop,nop,sackOK>");
+	SEND(&d, "S 0 win 65535 <mss 1000,nop,wscale 2>");
+	EXPECT(&d, "S. 0:0 ack 1 win 65535 <mss 1460,nop,wscale 4>");
+	EXPECT_NOTHING(&d);
+	assert_int_equal(drill_level(&d)->established, 0);
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1000,nop,wscale 2>");
+	EXPECT(&d, "P. 1 ack 1 win 62500");
+	request = 1 + d.got.payload_len;
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u", request);
+	finish(sizeof(RESPONSE_5) + 1);
+	expect_success();
+}
+
+/* The peer that has had our SYN,ACK may as well say so by a bare ACK; ours is repeated until then.
+ */
+static void test_simultaneous_open_by_an_ack(void **state)
+{
+	(void)state;
+	open_client(NULL);
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	EXPECT(&d, "S. 0:0 ack 1");
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	EXPECT(&d, "S. 0:0 ack 1");
+	EXPECT_DROPS(&d, TCP_OLD_DATA, 1);
+	drill_wait(&d, MS(1050));
+	EXPECT(&d, "S. 0:0 ack 1");
+	SEND(&d, ". 1 ack 2");
+	EXPECT(&d, "R 2:2");
+	EXPECT_DROPS(&d, TCP_BAD_ACK, 1);
+	SEND(&d, ". 1 ack 1");
+	EXPECT(&d, "P. 1 ack 1");
+	request = 1 + d.got.payload_len;
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u", request);
+	finish(sizeof(RESPONSE_5) + 1);
+	expect_success();
+}
+
+static void test_simultaneous_open_with_time_stamps(void **state)
+{
+	unsigned now = LAB_EPOCH / MS(1);
+
+	(void)state;
+	open_client(SET("client.tcp.timestamps=true"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S 0 win 65535 <mss 1460,TS 100:0>");
+	EXPECT(&d, "S. 0:0 ack 1 <mss 1460,nop,nop,TS %u:100>", now);
+	SEND(&d, "S. 0 ack 1 win 65535 <mss 1460,TS 101:%u>", now);
+	EXPECT(&d, "P. 1 ack 1 <nop,nop,TS %u:101>", now);
+	request = 1 + d.got.payload_len;
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u <nop,nop,TS 102:%u>", request, now);
+	EXPECT(&d, "F. %u:%u", request, request);
+	SEND(&d, ". %zu ack %u <nop,nop,TS 103:%u>", sizeof(RESPONSE_5) + 1, request + 1, now);
+	expect_success();
+}
+
+/* It ends as any connection does. */
+static void test_simultaneous_open_fails(void **state)
+{
+	(void)state;
+	open_client(NULL);
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	EXPECT(&d, "S. 0:0 ack 1");
+	SEND(&d, "R 1");
+	expect_ended(FAILED_RESET);
+
+	open_client(SET("client.timeout=3s"));
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	EXPECT(&d, "S. 0:0 ack 1");
+	drill_wait(&d, SEC(4));
+	expect_ended(FAILED_TIMEOUT);
+
+	open_client(NULL); /* what answers to no request is no HTTP */
+	EXPECT(&d, "S 0:0");
+	SEND(&d, "S 0 win 65535 <mss 1460>");
+	EXPECT(&d, "S. 0:0 ack 1");
+	SEND_TEXT(&d, "220 hello", ". 1 ack 1");
+	EXPECT(&d, "R. 1:1");
+	expect_ended(FAILED_PROTOCOL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +358,10 @@ int main(void)
 		cmocka_unit_test(test_mss_of_the_peer),
 		cmocka_unit_test(test_syn_ack_without_options),
 		cmocka_unit_test(test_data_on_syn_ack),
+		cmocka_unit_test(test_simultaneous_open),
+		cmocka_unit_test(test_simultaneous_open_by_an_ack),
+		cmocka_unit_test(test_simultaneous_open_with_time_stamps),
+		cmocka_unit_test(test_simultaneous_open_fails),
 		cmocka_unit_test(test_reset_elsewhere_in_the_window_is_challenged),
 		cmocka_unit_test(test_syn_on_a_connection_is_challenged),
 		cmocka_unit_test(test_segments_to_a_client_port_without_connection),

@@ -86,20 +86,54 @@ static void test_small_window_for_the_request(void **state)
 	expect_success();
 }
 
+/* What comes before its turn is kept, packets of one piece and of several: nothing is repeated, and
+ * overlaps count once. */
+static void out_of_order(bool split)
+{
+	uint32_t body = sizeof(HEAD_5);
+
+	connect_to(NULL);
+	d.split = split;
+	SEND_TEXT(&d, "llo", "FP. %u ack %u", body + 2, request);
+	EXPECT(&d, ". %u:%u ack 1", request, request);
+	SEND_TEXT(&d, "ello", ". %u ack %u", body + 1, request);
+	EXPECT(&d, ". %u:%u ack 1", request, request);
+	SEND_TEXT(&d, HEAD_5 "hel", ". 1 ack %u", request);
+	EXPECT(&d, "F. %u:%u ack %u", request, request, body + 5);
+	EXPECT(&d, ". %u:%u ack %u", request + 1, request + 1, body + 6);
+	EXPECT_DROPS(&d, TCP_OUT_OF_ORDER, 0);
+	d.split = false;
+	SEND(&d, ". %u ack %u", body + 6, request + 1);
+	expect_success();
+}
+
 static void test_response_out_of_order(void **state)
 {
-	uint32_t middle = sizeof(HEAD_5);
+	(void)state;
+	out_of_order(false);
+	out_of_order(true);
+}
+
+/* A body in long segments of which every second one is late. */
+static void test_chains_out_of_order(void **state)
+{
+	uint32_t body;
 
 	(void)state;
-	connect_to(NULL);
-	SEND_TEXT(&d, "hello", "FP. %u ack %u", middle, request);
-	EXPECT(&d, ". %u:%u ack 1", request, request);
-	SEND_TEXT(&d, HEAD_5, ". 1 ack %u", request);
+	connect_to(SET("client.response.body.size=14600"));
+	d.split = true;
+	SEND_TEXT(&d, "HTTP/1.1 200 OK\r\nContent-Length: 14600\r\n\r\n", "P. 1 ack %u", request);
+	body = d.flow[0].far_nxt;
+	for (unsigned i = 1; i < 10; i += 2)
+		SEND(&d, ". %u:%u ack %u", body + i * 1460, body + (i + 1) * 1460, request);
+	for (unsigned i = 0; i < 10; i += 2)
+		SEND(&d, ". %u:%u ack %u", body + i * 1460, body + (i + 1) * 1460, request);
 	drill_skip_acks(&d);
-	SEND_TEXT(&d, "hello", "FP. %u ack %u", middle, request); /* in case it was not kept */
-	drill_skip_acks(&d);
-	EXPECT(&d, "F. %u:%u ack %u", request, request, middle + 6);
-	drill_close(&d);
+	EXPECT(&d, "F. %u:%u ack %u", request, request, body + 14600);
+	EXPECT_DROPS(&d, TCP_OUT_OF_ORDER, 0);
+	SEND(&d, "F. %u ack %u", body + 14600, request + 1);
+	EXPECT(&d, ". %u:%u ack %u", request + 1, request + 1, body + 14601);
+	expect_success();
 }
 
 /* Every second full segment at the latest is acknowledged (RFC 9293 section 3.8.6.3). */
@@ -165,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_server_repeats_its_fin_after_the_end),
 		cmocka_unit_test(test_small_window_for_the_request),
 		cmocka_unit_test(test_response_out_of_order),
+		cmocka_unit_test(test_chains_out_of_order),
 		cmocka_unit_test(test_bulk_is_acknowledged),
 		cmocka_unit_test(test_a_single_segment_is_acknowledged_in_time),
 		cmocka_unit_test(test_launches_wait_for_side_records),
