@@ -1,11 +1,5 @@
-/* The blaster.
- *
- * A step takes the blank packets that are due, in one go, and then writes them in stretches in
- * which only one thing changes from packet to packet: the port or the address that the walk steps
- * first. In a stretch of the fast path a packet is two vector stores of the frame's first 64 bytes,
- * the port, the checksum - a constant plus the port, folded - and the tag, which by its making
- * leaves the checksum alone. Everything else (several sizes, modifiers, frames given as bytes) goes
- * packet by packet through one general function.
+/* The blaster: a step takes the blank packets that are due, in one go, and has them written
+ * (blast_write.c).
  *
  * All of it is a function of the packet's number in the stream, which are dealt to the workers
  * (walk.h), so that those of a port together send exactly what one would: flows, sizes, stop rules.
@@ -18,16 +12,13 @@
  * carry a number and a time), and a queue of packets made ahead (late by design). */
 #include "blast.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "tag.h"
 
 /* Of the transmit queue: with more waiting in it, the port is the limit. */
-#define QUEUE_MOST    256u
-#define BATCH         64u      /* packets made at a time */
-#define END_GRACE     5000000u /* ns; a load ends exactly to 10 ms */
-#define always_inline static inline __attribute__((always_inline))
+#define QUEUE_MOST 256u
+#define END_GRACE  5000000u /* ns; a load ends exactly to 10 ms */
 
 uint64_t blast_reserve(const struct config_traffic *t)
 {
@@ -91,8 +82,8 @@ int blast_make(struct blast *b, const struct config_traffic *t, const struct sta
 			    &b->l4_kept);
 	}
 	if (b->frame.walks)
-		walk_init(&b->walk, t, deal);
-	b->plain = b->frame.walks && b->frame.shapes == 1 && !c->modifies;
+		walk_init(&b->walk, t, b->frame.family, deal);
+	b->plain = b->frame.ports && b->frame.shapes == 1 && !c->modifies;
 	b->left = packets_limit(b);
 	return 0;
 }
@@ -119,298 +110,6 @@ void blast_start(struct blast *b, uint64_t now)
 		      b->setup->workers);
 	if (!b->left)
 		all_sent(b);
-}
-
-/* Put the next hop's address into the frame; false while it is not known. */
-static bool mac_refresh(struct blast *b, bool again)
-{
-	uint32_t server = __builtin_bswap32(b->walk.value[WALK_SERVERS]);
-	const uint8_t *mac;
-
-	if (!b->frame.walks)
-		return true;
-	if (b->has_mac && !again && (server == b->mac_for || b->setup->nexthop->has_gateway))
-		return true;
-	mac = nexthop_mac(b->setup->nexthop, server);
-	b->has_mac = mac;
-	b->mac_for = server;
-	if (mac)
-		memcpy(b->frame.data, mac, 6);
-	return mac;
-}
-
-static inline uint16_t fold32(uint32_t sum)
-{
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)(sum + (sum >> 16));
-}
-
-/* A sum of zero is sent as all ones: zero says that there is none (RFC 768). */
-static inline uint16_t udp_check(uint32_t sum)
-{
-	uint16_t check = (uint16_t)~fold32(sum);
-
-	return check ? check : 0xffff;
-}
-
-static inline void store16(uint8_t *at, uint16_t value)
-{
-	memcpy(at, &value, sizeof value);
-}
-
-static inline void store32(uint8_t *at, uint32_t value)
-{
-	memcpy(at, &value, sizeof value);
-}
-
-static inline uint32_t halves(uint32_t word)
-{
-	return (word & 0xffff) + (word >> 16);
-}
-
-/* The length of a packet of one segment, which are two fields that a blank has beside each other
- * and a third that is zero in it: one store. */
-static inline void packet_length(struct rte_mbuf *m, uint16_t length)
-{
-	uint64_t both = (uint64_t)length << 32 | length;
-
-	_Static_assert(offsetof(struct rte_mbuf, data_len) ==
-			       offsetof(struct rte_mbuf, pkt_len) + 4,
-		       "lengths lie together");
-	memcpy((char *)m + offsetof(struct rte_mbuf, pkt_len), &both, sizeof both);
-}
-
-static inline uint8_t *packet_data(const struct rte_mbuf *m)
-{
-	return (uint8_t *)m->buf_addr + m->data_off;
-}
-
-/* Addresses and ports of the flow at hand, and the lengths of a shape, in the frame's own bytes;
- * returns the sums with them, without the value that `but` steps. */
-struct sums {
-	uint32_t ip, l4;
-};
-
-static struct sums flow_write(struct blast *b, const struct shape *shape, int but)
-{
-	uint8_t *ip = b->frame.data + b->frame.l3, *udp = b->frame.data + b->frame.l4;
-	uint32_t src = __builtin_bswap32(b->walk.value[WALK_CLIENTS]);
-	uint32_t dst = __builtin_bswap32(b->walk.value[WALK_SERVERS]);
-	uint16_t src_port = __builtin_bswap16((uint16_t)b->walk.value[WALK_CLIENT_PORTS]);
-	uint16_t dst_port = __builtin_bswap16((uint16_t)b->walk.value[WALK_SERVER_PORTS]);
-	uint32_t addresses =
-		(but == WALK_CLIENTS ? 0 : halves(src)) + (but == WALK_SERVERS ? 0 : halves(dst));
-	struct sums sums = {.ip = shape->ip_sum + addresses, .l4 = shape->l4_sum + addresses};
-
-	sums.l4 += (but == WALK_CLIENT_PORTS ? 0u : src_port) +
-		   (but == WALK_SERVER_PORTS ? 0u : dst_port);
-	store16(ip + 2, shape->ip_length_be);
-	store32(ip + 12, src);
-	store32(ip + 16, dst);
-	store16(udp, src_port);
-	store16(udp + 2, dst_port);
-	store16(udp + 4, shape->l4_length_be);
-	return sums;
-}
-
-/* What differs from packet to packet in a stretch, for all of them at once: plain loops over
- * arrays, which compilers turn into vectors. */
-struct changes {
-	uint64_t udp[BATCH]; /* the whole header, as it lies in memory */
-	uint32_t address[BATCH];
-	uint16_t ip_check[BATCH];
-	uint16_t sequence[BATCH], tag_check[BATCH]; /* of the tag */
-};
-
-/* sum: with all but what steps. shift: of the port that steps, in the header `udp`, which is zero
- * there and in its checksum. */
-static void ports_change(struct changes *c, unsigned count, uint64_t udp, unsigned shift,
-			 uint32_t sum, uint32_t value, uint32_t stride)
-{
-	for (unsigned i = 0; i < count; i++) {
-		uint16_t be = __builtin_bswap16((uint16_t)(value + i * stride));
-
-		c->udp[i] = udp | (uint64_t)be << shift | (uint64_t)udp_check(sum + be) << 48;
-	}
-}
-
-static void addresses_change(struct changes *c, unsigned count, uint64_t udp, struct sums sums,
-			     uint32_t value, uint32_t stride)
-{
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t be = __builtin_bswap32(value + i * stride), half = halves(be);
-
-		c->address[i] = be;
-		c->ip_check[i] = (uint16_t)~fold32(sums.ip + half);
-		c->udp[i] = udp | (uint64_t)udp_check(sums.l4 + half) << 48;
-	}
-}
-
-/* sum: of the tag without the number's last 16 bits. */
-static void tags_change(struct changes *c, unsigned count, uint32_t sum, uint64_t sequence)
-{
-	for (unsigned i = 0; i < count; i++) {
-		uint16_t be = __builtin_bswap16((uint16_t)(sequence + i));
-
-		c->sequence[i] = be;
-		c->tag_check[i] = (uint16_t)~fold32(sum + be);
-	}
-}
-
-/* Write the packets of a stretch: the frame's first line, and what changes over it. */
-always_inline void stretch_write(const struct frame *f, struct rte_mbuf **pkt, unsigned count,
-				 const struct changes *c, const bool tag, const bool address,
-				 unsigned address_at)
-{
-	const uint16_t length = f->shape[0].length, l3 = f->l3, l4 = f->l4, payload = f->payload;
-	uint8_t head[FRAME_HEAD];
-
-	memcpy(head, f->data, sizeof head);
-	for (unsigned i = 0; i < count; i++) {
-		uint8_t *data = (uint8_t *)pkt[i]->buf_addr + RTE_PKTMBUF_HEADROOM;
-
-		packet_length(pkt[i], length);
-		memcpy(data, head, sizeof head);
-		if (length > FRAME_HEAD)
-			memcpy(data + FRAME_HEAD, f->data + FRAME_HEAD,
-			       (size_t)(length - FRAME_HEAD));
-		if (address) {
-			store32(data + address_at, c->address[i]);
-			store16(data + l3 + 10, c->ip_check[i]);
-		}
-		memcpy(data + l4, &c->udp[i], sizeof c->udp[i]);
-		if (tag) {
-			store16(data + payload + 8, c->sequence[i]);
-			store16(data + payload + 16, c->tag_check[i]);
-		}
-	}
-}
-
-/* The same for any packet, one. Returns its length. */
-static uint16_t packet_write(struct blast *b, struct rte_mbuf *m, uint64_t time)
-{
-	const struct frame *f = &b->frame;
-	const struct shape *shape = &f->shape[b->size.at];
-	struct modify_sums sums = {.ip = shape->ip_sum, .l4 = shape->l4_sum};
-	uint8_t *data = packet_data(m);
-	uint64_t flow = 0;
-
-	if (f->walks) {
-		struct sums walked = flow_write(b, shape, -1);
-
-		sums = (struct modify_sums){.ip = walked.ip, .l4 = walked.l4};
-		if (b->per_flow)
-			flow = walk_number(&b->walk);
-	}
-	packet_length(m, shape->length);
-	memcpy(data, f->data, shape->length);
-	if (b->config->blast.tag)
-		tag_write(data + f->payload, b->tag, b->sequence, time);
-	for (unsigned i = 0; i < b->config->blast.modifies; i++)
-		modify_apply(&b->modify[i], data, flow, &sums);
-	if (f->family == 4 && b->ip_kept)
-		store16(data + f->l3 + 10, (uint16_t)~checksum_fold(sums.ip));
-	if (f->l4_check && b->l4_kept) {
-		uint16_t check = (uint16_t)~checksum_fold(sums.l4);
-
-		store16(data + f->l4_check, check ? check : 0xffff);
-	}
-	b->sequence++;
-	digit_add(&b->size, b->size.step, false);
-	if (f->walks)
-		walk_next(&b->walk);
-	return shape->length;
-}
-
-/* The part of a stretch's tags that is the same in all of them goes into the frame. */
-static void tag_prepare(struct blast *b, unsigned count, uint64_t time, struct changes *c)
-{
-	uint8_t *at = b->frame.data + b->frame.payload;
-	uint64_t base = b->sequence & ~(uint64_t)UINT16_MAX;
-
-	tag_write(at, b->tag, base, time);
-	tags_change(c, count, tag_sum_of(at), b->sequence);
-}
-
-/* Write up to count packets in which only one value changes, and of the numbers the last 16 bits;
- * returns how many those were. */
-static unsigned stretch(struct blast *b, struct rte_mbuf **pkt, unsigned count, uint64_t time)
-{
-	const struct frame *f = &b->frame;
-	const uint32_t fast = b->walk.fast, value = b->walk.value[fast], stride = b->walk.stride;
-	const bool address = fast == WALK_CLIENTS || fast == WALK_SERVERS;
-	const bool tag = b->config->blast.tag;
-	const unsigned shift = fast == WALK_SERVER_PORTS ? 16 : 0;
-	const unsigned address_at = f->l3 + (fast == WALK_CLIENTS ? 12u : 16u);
-	unsigned left = (unsigned)(UINT16_MAX + 1u - (b->sequence & UINT16_MAX));
-	struct sums sums = flow_write(b, &f->shape[0], (int)fast);
-	struct changes c;
-	uint64_t udp;
-
-	if (b->walk.run < count - 1)
-		count = (unsigned)b->walk.run + 1;
-	if (fast == WALK_SERVERS && !b->setup->nexthop->has_gateway)
-		count = 1;
-	count = left < count ? left : count;
-	store16(f->data + f->l3 + 10, (uint16_t)~fold32(sums.ip));
-	memcpy(&udp, f->data + f->l4, sizeof udp);
-	udp &= UINT64_MAX >> 16;
-	if (tag)
-		tag_prepare(b, count, time, &c);
-	if (address)
-		addresses_change(&c, count, udp, sums, value, stride);
-	else
-		ports_change(&c, count, udp & ~((uint64_t)UINT16_MAX << shift), shift, sums.l4,
-			     value, stride);
-	if (tag && address)
-		stretch_write(f, pkt, count, &c, true, true, address_at);
-	else if (tag)
-		stretch_write(f, pkt, count, &c, true, false, 0);
-	else if (address)
-		stretch_write(f, pkt, count, &c, false, true, address_at);
-	else
-		stretch_write(f, pkt, count, &c, false, false, 0);
-	walk_skip(&b->walk, count - 1);
-	walk_next(&b->walk);
-	b->sequence += count;
-	return count;
-}
-
-/* Packets of a burst were written: behind its end the other workers' bursts are left out. */
-static void burst_count(struct blast *b, unsigned count)
-{
-	if (b->burst == 1 || (b->burst_left -= count))
-		return;
-	b->burst_left = b->burst;
-	digit_add(&b->size, b->size.jump, false);
-	for (unsigned i = 0; i < b->config->blast.modifies; i++)
-		modify_jump(&b->modify[i]);
-	if (b->frame.walks)
-		walk_jump(&b->walk);
-}
-
-/* Write the packets; returns how many could be. What cannot is one whose next hop is not known. */
-static unsigned packets_write(struct blast *b, struct rte_mbuf **pkt, unsigned count, uint64_t now,
-			      uint64_t *bytes)
-{
-	unsigned done = 0;
-
-	while (done < count && mac_refresh(b, !done)) {
-		unsigned n = 1;
-
-		if (b->plain) {
-			n = count - done;
-			if (b->burst > 1 && n > b->burst_left)
-				n = b->burst_left;
-			n = stretch(b, pkt + done, n, now);
-			*bytes += (uint64_t)n * b->frame.shape[0].length;
-		} else {
-			*bytes += packet_write(b, pkt[done], now);
-		}
-		burst_count(b, n);
-		done += n;
-	}
-	return done;
 }
 
 /* Blank packets for what is due, at most `most`; each is noted as done and its lateness counted. */
@@ -450,7 +149,8 @@ static void sent_count(struct blast *b, unsigned count, uint64_t bytes)
 	b->level->bits_tx += bytes * 8;
 	b->stats->sent += count;
 	b->stats->bytes += bytes;
-	b->setup->counters->value[COUNTER_UDP_TX] += count;
+	if (b->frame.counter >= 0)
+		b->setup->counters->value[b->frame.counter] += count;
 	if (b->left != UINT64_MAX) {
 		b->left -= count;
 		if (!b->left)
@@ -463,8 +163,8 @@ static unsigned room(const struct blast *b, const struct tx *tx)
 	unsigned most = tx->capacity / 2 < QUEUE_MOST ? tx->capacity / 2 : QUEUE_MOST;
 
 	most = tx->count < most ? most - tx->count : 0;
-	if (most > BATCH)
-		most = BATCH;
+	if (most > BLAST_BATCH)
+		most = BLAST_BATCH;
 	return b->left < most ? (unsigned)b->left : most;
 }
 
@@ -484,20 +184,20 @@ static bool batch(struct blast *b, struct tx *tx, uint64_t now)
 
 	if (!schedule_is_due(&b->schedule, now))
 		return false;
-	if (!mac_refresh(b, true)) {
+	if (!blast_mac(b, true)) {
 		b->blocked = NOT_OFFERED_LATE;
 		return false;
 	}
 	count = b->paced ? due_take(b, tx, pkt, most, now) : blanks_take(tx, pkt, most);
-	b->blocked = count < BATCH && schedule_is_due(&b->schedule, now) ? NOT_OFFERED_TX_FULL
-									 : NOT_OFFERED_LATE;
-	done = packets_write(b, pkt, count, now, &bytes);
+	b->blocked = count < BLAST_BATCH && schedule_is_due(&b->schedule, now) ? NOT_OFFERED_TX_FULL
+									       : NOT_OFFERED_LATE;
+	done = blast_write(b, pkt, count, now, &bytes);
 	if (b->paced)
 		b->level->connection.not_offered[NOT_OFFERED_LATE] += count - done;
 	tx->count += done;
 	blanks_return(tx, pkt + done, count - done);
 	sent_count(b, done, bytes);
-	return b->paced && done == BATCH;
+	return b->paced && done == BLAST_BATCH;
 }
 
 /* A limit that the time did not suffice for. */

@@ -22,11 +22,11 @@ struct blast {
 	uint64_t sequence; /* of the next packet, in its lane */
 	uint32_t burst, burst_left; /* packets dealt to a worker at a time, and left of these */
 	uint64_t tag;               /* its first word; see tag.h */
-	uint32_t mac_for; /* the server whose MAC address stands in the frame, network order */
+	u128 mac_for;               /* the server whose MAC address stands in the frame */
 	bool has_mac, ip_kept, l4_kept;
 	bool per_flow; /* a modifier needs the flow's number */
-	bool plain; /* one size, no modifiers, UDP from pools: the fast path */
-	bool paced; /* a rate, not "max" */
+	bool plain;    /* one size, no modifiers, from pools: the fast path */
+	bool paced;    /* a rate, not "max" */
 	enum not_offered blocked;
 };
 
@@ -34,6 +34,15 @@ uint64_t blast_reserve(const struct config_traffic *);
 int blast_make(struct blast *, const struct config_traffic *, const struct stateless_setup *,
 	       struct arena *);
 void blast_start(struct blast *, uint64_t now);
+
+/* blast_write.c: put the next hop's address into the frame, again if it is known; false while it is
+ * not. */
+bool blast_mac(struct blast *, bool again);
+/* Write the next packets, at most BLAST_BATCH; returns how many could be. What cannot is one whose
+ * next hop is not known. */
+#define BLAST_BATCH 64u
+unsigned blast_write(struct blast *, struct rte_mbuf **, unsigned count, uint64_t now,
+		     uint64_t *bytes);
 
 /* Send what is due; returns when it wants to be called next. */
 uint64_t blast_poll(struct blast *, struct tx *, uint64_t now);

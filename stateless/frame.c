@@ -1,4 +1,5 @@
-/* Making the frame: UDP over IPv4 from the configuration's keys, or any bytes the user gives.
+/* Making the frame: UDP, TCP, ICMP or anything over IP from the configuration's keys, or any bytes
+ * the user gives.
  *
  * Of given bytes the headers are found - VLAN tags, IPv4 or IPv6, UDP, TCP or ICMP - so that their
  * checksums can be kept right; what is not recognised is sent as it is. In a frame from keys
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "../common/base/checksum.h"
+#include "../common/base/counter.h"
 #include "../common/base/rng.h"
 #include "tag.h"
 
@@ -17,6 +19,11 @@
 #define IP4_BYTES       20u
 #define IP6_BYTES       40u
 #define UDP_BYTES       8u
+#define TCP_BYTES       20u
+#define ICMP_BYTES      8u
+#define ECHO_REQUEST    8u
+#define ECHO_REQUEST6   128u
+#define FRAME_LEAST     60u
 #define TYPE_VLAN       0x8100u
 #define TYPE_QINQ       0x88a8u
 #define TYPE_IP4        0x0800u
@@ -78,30 +85,118 @@ static void payload_fill(const struct frame *f, const struct config_blast *blast
 	}
 }
 
-/* Headers, all but addresses, ports, lengths and checksums. */
-static void headers_make(struct frame *f, const struct config_port *port,
-			 const struct config_blast *blast, const uint8_t mac[6])
+static int counter_of(uint8_t protocol)
 {
-	uint8_t *at = f->data + ETHER_ADDRESSES, *ip;
+	switch (protocol) {
+	case PROTOCOL_TCP:
+		return COUNTER_TCP_TX;
+	case PROTOCOL_UDP:
+		return COUNTER_UDP_TX;
+	case PROTOCOL_ICMP:
+	case PROTOCOL_ICMP6:
+		return COUNTER_ICMP_TX;
+	default:
+		return -1;
+	}
+}
 
-	memcpy(f->data + 6, mac, 6);
+static uint16_t check_offset(uint8_t protocol)
+{
+	switch (protocol) {
+	case PROTOCOL_TCP:
+		return 16;
+	case PROTOCOL_UDP:
+		return 6;
+	case PROTOCOL_ICMP:
+	case PROTOCOL_ICMP6:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/* Ethernet and the port's tags; returns where IP begins. */
+static uint16_t ether_make(uint8_t *data, const struct config_port *port,
+			   const struct config_blast *blast, uint8_t family, const uint8_t mac[6])
+{
+	uint8_t *at = data + ETHER_ADDRESSES;
+
+	memcpy(data + 6, mac, 6);
 	for (unsigned i = 0; i < port->vlans; i++, at += VLAN_TAG) {
 		store16(at, port->vlans == 2 && !i ? TYPE_QINQ : TYPE_VLAN);
-		store16(at + 2, config_port_tag(port, i));
+		store16(at + 2, (uint16_t)(blast->vlan_priority << 13 | port->vlan[i]));
 	}
-	store16(at, TYPE_IP4);
-	ip = at + 2;
-	f->family = 4;
-	f->walks = true;
-	f->l3 = (uint16_t)(ip - f->data);
-	f->l4 = (uint16_t)(f->l3 + IP4_BYTES);
-	f->payload = (uint16_t)(f->l4 + UDP_BYTES);
-	f->l4_check = (uint16_t)(f->l4 + 6);
+	store16(at, family == 6 ? TYPE_IP6 : TYPE_IP4);
+	return (uint16_t)(at + 2 - data);
+}
+
+static void ip_make(uint8_t *ip, const struct config_blast *blast, uint8_t family, uint8_t protocol)
+{
+	if (family == 6) {
+		ip[0] = (uint8_t)(0x60 | blast->tos >> 4);
+		ip[1] = (uint8_t)(blast->tos << 4);
+		ip[6] = protocol;
+		ip[7] = blast->ttl;
+		return;
+	}
 	ip[0] = 0x45;
 	ip[1] = blast->tos;
 	ip[6] = 0x40; /* do not fragment */
 	ip[8] = blast->ttl;
-	ip[9] = PROTOCOL_UDP;
+	ip[9] = protocol;
+}
+
+static uint8_t protocol_of(const struct config_blast *blast, uint8_t family)
+{
+	switch (blast->protocol) {
+	case BLAST_UDP:
+		return PROTOCOL_UDP;
+	case BLAST_TCP:
+		return PROTOCOL_TCP;
+	case BLAST_ICMP:
+		return family == 6 ? PROTOCOL_ICMP6 : PROTOCOL_ICMP;
+	default:
+		return blast->ip_protocol;
+	}
+}
+
+/* The transport header at l4; returns how long it is. */
+static uint16_t l4_make(struct frame *f, const struct config_blast *blast)
+{
+	uint8_t *at = f->data + f->l4;
+
+	f->ports = f->l4;
+	switch (blast->protocol) {
+	case BLAST_UDP:
+		return UDP_BYTES;
+	case BLAST_TCP:
+		at[12] = TCP_BYTES / 4 << 4;
+		at[13] = blast->tcp_flags;
+		store16(at + 14, UINT16_MAX); /* window */
+		return TCP_BYTES;
+	case BLAST_ICMP:
+		at[0] = f->family == 6 ? ECHO_REQUEST6 : ECHO_REQUEST;
+		f->ports = (uint16_t)(f->l4 + 4);
+		return ICMP_BYTES;
+	default:
+		f->ports = 0;
+		return 0;
+	}
+}
+
+/* Headers, all but addresses, ports, lengths and checksums. */
+static void headers_make(struct frame *f, const struct config_port *port,
+			 const struct config_blast *blast, const uint8_t mac[6], uint8_t protocol)
+{
+	f->walks = true;
+	f->counter = counter_of(protocol);
+	f->l3 = ether_make(f->data, port, blast, f->family, mac);
+	f->l4 = (uint16_t)(f->l3 + (f->family == 6 ? IP6_BYTES : IP4_BYTES));
+	ip_make(f->data + f->l3, blast, f->family, protocol);
+	f->payload = (uint16_t)(f->l4 + l4_make(f, blast));
+	if (blast->protocol != BLAST_IP)
+		f->l4_check = (uint16_t)(f->l4 + check_offset(protocol));
+	f->pseudo = protocol != PROTOCOL_ICMP;
 }
 
 /* The sums of a shape, from the frame as it stands, its checksum fields zero. */
@@ -122,33 +217,27 @@ static void shape_sum(const struct frame *f, struct shape *shape, uint16_t l4_le
 	shape->l4_sum = checksum_fold(sum + checksum_sum(f->data + f->l4, l4_length));
 }
 
-static void shapes_make(struct frame *f, const struct config_blast *blast)
+/* Where the IP packet of a frame ends. The smallest frame of TCP has no payload, but padding: a SYN
+ * as a host sends it. */
+static uint16_t ip_end(const struct frame *f, const struct config_blast *blast, uint16_t length)
 {
-	for (unsigned i = 0; i < f->shapes; i++) {
-		uint16_t length = blast->size[i];
-		uint16_t ip = (uint16_t)(length - f->l3), udp = (uint16_t)(length - f->l4);
-
-		store16(f->data + f->l3 + 2, ip);
-		store16(f->data + f->l4 + 4, udp);
-		f->shape[i] = (struct shape){.length = length,
-					     .ip_length_be = __builtin_bswap16(ip),
-					     .l4_length_be = __builtin_bswap16(udp)};
-		shape_sum(f, &f->shape[i], udp, PROTOCOL_UDP);
-	}
+	return blast->protocol == BLAST_TCP && length <= FRAME_LEAST ? f->payload : length;
 }
 
-static uint16_t check_offset(uint8_t protocol)
+static void shapes_make(struct frame *f, const struct config_blast *blast, uint8_t protocol)
 {
-	switch (protocol) {
-	case PROTOCOL_TCP:
-		return 16;
-	case PROTOCOL_UDP:
-		return 6;
-	case PROTOCOL_ICMP:
-	case PROTOCOL_ICMP6:
-		return 2;
-	default:
-		return 0;
+	for (unsigned i = 0; i < f->shapes; i++) {
+		uint16_t length = blast->size[i], end = ip_end(f, blast, length);
+		uint16_t l4 = (uint16_t)(end - f->l4);
+		uint16_t ip = f->family == 6 ? l4 : (uint16_t)(end - f->l3);
+
+		store16(f->data + f->l3 + (f->family == 6 ? 4 : 2), ip);
+		if (protocol == PROTOCOL_UDP && blast->protocol == BLAST_UDP)
+			store16(f->data + f->l4 + 4, l4);
+		f->shape[i] = (struct shape){.length = length,
+					     .ip_length_be = __builtin_bswap16(ip),
+					     .l4_length_be = __builtin_bswap16(l4)};
+		shape_sum(f, &f->shape[i], l4, protocol);
 	}
 }
 
@@ -205,6 +294,7 @@ static void template_parse(struct frame *f, uint16_t length)
 	f->l3 = (uint16_t)(at + 2);
 	if (!ip_parse(f, length, load16(f->data + at), &protocol, &l4_length))
 		return;
+	f->counter = counter_of(protocol);
 	check = check_offset(protocol);
 	f->payload = (uint16_t)(f->l4 + l4_header(f, protocol, l4_length));
 	if (f->family == 4)
@@ -221,8 +311,10 @@ int frame_make(struct frame *f, const struct config *config, const struct config
 {
 	const struct config_blast *blast = &t->blast;
 	uint16_t length = length_max(blast);
+	uint8_t protocol;
 
 	*f = (struct frame){.data = arena_take(arena, data_bytes(blast)),
+			    .counter = -1,
 			    .shapes = shapes_of(blast),
 			    .shape = arena_take(arena, shapes_of(blast) * sizeof(struct shape))};
 	if (!f->data || !f->shape)
@@ -233,9 +325,11 @@ int frame_make(struct frame *f, const struct config *config, const struct config
 		template_parse(f, length);
 		return 0;
 	}
-	headers_make(f, &config->port[t->port], blast, mac);
+	f->family = blast_family(t);
+	protocol = protocol_of(blast, f->family);
+	headers_make(f, &config->port[t->port], blast, mac, protocol);
 	payload_fill(f, blast, length, config->seed);
-	shapes_make(f, blast);
+	shapes_make(f, blast, protocol);
 	return 0;
 }
 

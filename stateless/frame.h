@@ -14,17 +14,21 @@
 /* What depends on a packet's size. Sums are as the checksum fields would have them, without
  * addresses and ports when these walk. */
 struct shape {
-	uint16_t length; /* of the frame */
-	uint16_t ip_length_be, l4_length_be;
+	uint16_t length;       /* of the frame */
+	uint16_t ip_length_be; /* of IPv6 without its header */
+	uint16_t l4_length_be; /* of UDP */
 	uint32_t ip_sum, l4_sum;
 };
 
 struct frame {
 	uint8_t *data;            /* as long as the longest packet, and at least FRAME_HEAD */
 	uint16_t l3, l4, payload; /* offsets; equal to the length where a part is missing */
-	uint16_t l4_check;        /* offset of the TCP, UDP or ICMP checksum; 0: none is kept up */
-	uint8_t family;           /* 4, 6, or 0: not IP */
-	bool walks;               /* addresses and ports come from the pools */
+	uint16_t ports;    /* offset of the two that walk, or of what ICMP has instead; 0: none */
+	uint16_t l4_check; /* offset of the TCP, UDP or ICMP checksum; 0: none is kept up */
+	bool pseudo;       /* which covers addresses, too */
+	uint8_t family;    /* 4, 6, or 0: not IP */
+	bool walks;        /* addresses and ports come from the pools */
+	int counter;       /* enum counter of what it is, -1: none */
 	struct shape *shape;
 	uint32_t shapes;
 };

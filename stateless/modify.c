@@ -16,6 +16,32 @@ struct place {
 	uint64_t mask;
 };
 
+static struct place place_at(unsigned offset, unsigned bytes)
+{
+	return (struct place){(uint16_t)offset, (uint8_t)bytes, UINT64_MAX};
+}
+
+/* Fields of the IP header. Of an IPv6 address the last 64 bits change. */
+static struct place ip_place(enum modify_field field, const struct frame *f)
+{
+	uint16_t ip = f->l3;
+
+	switch (field) {
+	case MODIFY_IP_TOS:
+		return f->family == 6 ? (struct place){ip, 2, 0x0ff0} : place_at(ip + 1u, 1);
+	case MODIFY_IP_ID:
+		return place_at(ip + 4u, 2);
+	case MODIFY_IP_TTL:
+		return place_at(ip + (f->family == 6 ? 7u : 8u), 1);
+	case MODIFY_IP_SRC:
+		return f->family == 6 ? place_at(ip + 16u, 8) : place_at(ip + 12u, 4);
+	case MODIFY_IP_DST:
+		return f->family == 6 ? place_at(ip + 32u, 8) : place_at(ip + 16u, 4);
+	default:
+		return (struct place){(uint16_t)(ip + 1), 3, 0x0fffff}; /* the flow label */
+	}
+}
+
 /* Of a template nothing but addresses of Ethernet is known by name. */
 static struct place place_of(const struct config_modify *c, const struct frame *f)
 {
@@ -23,29 +49,34 @@ static struct place place_of(const struct config_modify *c, const struct frame *
 
 	switch (c->field) {
 	case MODIFY_ETH_DST:
-		return (struct place){0, 6, UINT64_MAX};
+		return place_at(0, 6);
 	case MODIFY_ETH_SRC:
-		return (struct place){6, 6, UINT64_MAX};
+		return place_at(6, 6);
 	case MODIFY_VLAN_ID:
 		return (struct place){tag, 2, 0x0fff};
 	case MODIFY_VLAN_PCP:
 		return (struct place){tag, 2, 0xe000};
-	case MODIFY_IP_TOS:
-		return (struct place){(uint16_t)(f->l3 + 1), 1, UINT64_MAX};
-	case MODIFY_IP_ID:
-		return (struct place){(uint16_t)(f->l3 + 4), 2, UINT64_MAX};
-	case MODIFY_IP_TTL:
-		return (struct place){(uint16_t)(f->l3 + 8), 1, UINT64_MAX};
-	case MODIFY_IP_SRC:
-		return (struct place){(uint16_t)(f->l3 + 12), 4, UINT64_MAX};
-	case MODIFY_IP_DST:
-		return (struct place){(uint16_t)(f->l3 + 16), 4, UINT64_MAX};
 	case MODIFY_SRC_PORT:
-		return (struct place){f->l4, 2, UINT64_MAX};
+		return place_at(f->l4, 2);
 	case MODIFY_DST_PORT:
-		return (struct place){(uint16_t)(f->l4 + 2), 2, UINT64_MAX};
+		return place_at(f->l4 + 2u, 2);
+	case MODIFY_TCP_SEQ:
+		return place_at(f->l4 + 4u, 4);
+	case MODIFY_TCP_ACK:
+		return place_at(f->l4 + 8u, 4);
+	case MODIFY_TCP_FLAGS:
+		return place_at(f->l4 + 13u, 1);
+	case MODIFY_TCP_WINDOW:
+		return place_at(f->l4 + 14u, 2);
+	case MODIFY_ICMP_ID:
+		return place_at(f->l4 + 4u, 2);
+	case MODIFY_ICMP_SEQ:
+		return place_at(f->l4 + 6u, 2);
+	case MODIFY_OFFSET:
+	case MODIFY_FIELDS:
+		return place_at(c->offset, c->bytes);
 	default:
-		return (struct place){c->offset, c->bytes, UINT64_MAX};
+		return ip_place(c->field, f);
 	}
 }
 
@@ -75,7 +106,7 @@ void modify_make(struct modify *m, const struct config_modify *config, const str
 			     .offset = place.offset,
 			     .bytes = place.bytes,
 			     .words = (uint8_t)((end - first + 1) / 2),
-			     .mask = config->mask & place.mask,
+			     .mask = config->mask << __builtin_ctzll(place.mask) & place.mask,
 			     .values = config->op == MODIFY_LIST ? config->values : config->count,
 			     .number = deal->first,
 			     .seed = seed,

@@ -24,6 +24,12 @@ uint64_t sink_reserve(void)
 	       NAMES * sizeof(uint16_t) + 3 * 64;
 }
 
+/* It wants those of its servers only. */
+static bool sink_addresses(const struct config_traffic *t)
+{
+	return t->servers.ranges || t->servers6.ranges;
+}
+
 int sink_make(struct sink *s, const struct config_traffic *t, const struct stateless_setup *setup,
 	      struct arena *arena)
 {
@@ -36,21 +42,19 @@ int sink_make(struct sink *s, const struct config_traffic *t, const struct state
 			   .lane = arena_take(arena, STREAM_LANES * sizeof(*s->lane)),
 			   .index = arena_take(arena, NAMES * sizeof(*s->index)),
 			   .run = tag_run(setup->config->seed),
-			   .any = !t->servers.ranges && !t->server_ports.ranges};
+			   .any = !sink_addresses(t) && !t->server_ports.ranges};
 	s->stats->lane = arena_take(arena, STREAM_LANES * sizeof(*s->stats->lane));
 	return s->lane && s->index && s->stats->lane ? 0 : -1;
 }
 
-bool sink_wants(const struct sink *s, uint32_t address_be, uint16_t port_be)
+bool sink_wants(const struct sink *s, uint8_t family, u128 address, uint16_t port)
 {
 	const struct config_traffic *t = s->config;
 
 	if (s->any)
 		return true;
-	return (!t->servers.ranges ||
-		ip_pool_contains(&t->servers, __builtin_bswap32(address_be))) &&
-	       (!t->server_ports.ranges ||
-		port_pool_contains(&t->server_ports, __builtin_bswap16(port_be)));
+	return (!sink_addresses(t) || ip_pool_contains(traffic_servers(t, family), address)) &&
+	       (!t->server_ports.ranges || port_pool_contains(&t->server_ports, port));
 }
 
 /* The place of a lane, a new one if need be; -1 without room. */

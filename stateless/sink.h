@@ -30,8 +30,8 @@ uint64_t sink_reserve(void);
 int sink_make(struct sink *, const struct config_traffic *, const struct stateless_setup *,
 	      struct arena *);
 
-/* Does the sink want a packet to this address and port (network order)? */
-bool sink_wants(const struct sink *, uint32_t address_be, uint16_t port_be);
+/* Does the sink want a packet to this address and port? */
+bool sink_wants(const struct sink *, uint8_t family, u128 address, uint16_t port);
 
 /* Count packets i to end - 1 of a burst, which are UDP; with a wrong checksum if their reason says
  * so. */

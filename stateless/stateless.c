@@ -143,13 +143,15 @@ static void stateless_start(struct engine *engine, uint64_t now)
 static struct sink *sink_for(struct stateless *s, const struct rx_burst *rx, unsigned i)
 {
 	const uint8_t *data = (const uint8_t *)rx->pkt[i]->buf_addr + rx->pkt[i]->data_off;
-	uint32_t address;
+	const uint8_t *at = data + rx->view[i].l3 + (rx->view[i].family == 6 ? 24 : 16);
+	u128 address = 0;
 	uint16_t port;
 
-	memcpy(&address, data + rx->view[i].l3 + 16, sizeof address);
+	for (unsigned n = 0; n < (rx->view[i].family == 6 ? 16u : 4u); n++)
+		address = address << 8 | at[n];
 	memcpy(&port, data + rx->view[i].l4 + 2, sizeof port);
 	for (unsigned n = 0; n < s->sinks; n++)
-		if (sink_wants(&s->sink[n], address, port))
+		if (sink_wants(&s->sink[n], rx->view[i].family, address, __builtin_bswap16(port)))
 			return &s->sink[n];
 	return NULL;
 }

@@ -58,13 +58,16 @@ struct walk {
 	uint32_t fast;   /* enum walk_first */
 	uint32_t stride; /* of value[fast] */
 	uint32_t value[WALKS]; /* the flow at hand: addresses and ports in host order */
+	u128 upper[WALKS];     /* of IPv6 addresses all but the last 32 bits, which are `value` */
 	uint64_t ran;          /* steps since the digits were brought up to date, with `run` */
 	const struct config_traffic *traffic;
+	uint8_t family;
 	uint8_t order[WALKS]; /* which pool each digit is of; the lowest first */
 	struct digit digit[WALKS];
 };
 
-void walk_init(struct walk *, const struct config_traffic *, struct deal);
+/* family: that of the addresses. */
+void walk_init(struct walk *, const struct config_traffic *, uint8_t family, struct deal);
 
 /* Take the step that is not part of a run. */
 void walk_carry(struct walk *);
@@ -88,6 +91,12 @@ static inline void walk_skip(struct walk *w, uint64_t n)
 {
 	w->run -= n;
 	w->value[w->fast] += (uint32_t)n * w->stride;
+}
+
+/* The whole address at hand of a pool of addresses. */
+static inline u128 walk_address(const struct walk *w, enum walk_first pool)
+{
+	return w->upper[pool] | w->value[pool];
 }
 
 /* The number of the flow at hand, modulo 2^64. */

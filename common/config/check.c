@@ -197,15 +197,11 @@ static void family_check(struct reader *r, unsigned i)
 	const struct config_traffic *traffic = &r->config->traffic[i];
 	struct spot s;
 
-	if (traffic_is_stateless(traffic->kind)) {
-		if (traffic->clients6.ranges)
-			problem_add(r->document, spot_find(r, &s, "traffic", i, "clients", NULL),
-				    PLACE_VALUE, "expected IPv4 addresses");
-		if (traffic->servers6.ranges)
-			problem_add(r->document, spot_find(r, &s, "traffic", i, "servers", NULL),
-				    PLACE_VALUE, "expected IPv4 addresses");
+	if (traffic->kind == UDP_SINK)
 		return;
-	}
+	if (traffic->kind == UDP_BLAST && traffic->clients.ranges && traffic->clients6.ranges)
+		problem_add(r->document, spot_find(r, &s, "traffic", i, "clients", NULL),
+			    PLACE_VALUE, "a blast has addresses of one family: make it two");
 	for (uint8_t family = 4; family <= 6; family += 2) {
 		bool clients = traffic_clients(traffic, family)->ranges;
 		bool servers = traffic_servers(traffic, family)->ranges;
@@ -227,8 +223,11 @@ static void numbers_check(struct reader *r, unsigned i)
 	u128 before = 0;
 	struct spot s;
 
+	if (traffic_is_stateless(traffic->kind))
+		return;
 	for (unsigned j = 0; j <= i; j++)
-		if (r->config->traffic[j].port == traffic->port)
+		if (r->config->traffic[j].port == traffic->port &&
+		    !traffic_is_stateless(r->config->traffic[j].kind))
 			before += traffic_own(&r->config->traffic[j], 6)->count;
 	if (!traffic_has(traffic, 6) || before < (u128)1 << 32)
 		return;

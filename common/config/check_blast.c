@@ -1,13 +1,11 @@
-/* Checks of a blast: where its frames come from, whether they fit the port, whether what is to
- * change lies inside them. */
+/* Checks of a blast: where its frames come from, and whether they fit the port. What is to change
+ * in them is looked at in check_modify.c. */
 #include "reader.h"
 
 #include <string.h>
 
 #define ETHER_HEADER 14u
 #define VLAN_TAG     4u
-#define IP_UDP       28u
-#define TAG_BYTES    18u
 #define LANES        256u /* blasts of a file, and workers of a blast: what a tag can name */
 
 static const struct where *blast_spot(struct reader *r, struct spot *s, unsigned i, const char *key)
@@ -24,9 +22,10 @@ static bool has_key(struct reader *r, unsigned i, const char *key)
 
 static void source_check(struct reader *r, unsigned i)
 {
-	static const char *const pools[] = {"clients", "servers", "client_ports", "server_ports",
-					    "size",    "sizes",   "imix",         "payload",
-					    "ttl",     "tos",     "tag",          "walk"};
+	static const char *const pools[] = {
+		"clients",  "servers",   "client_ports", "server_ports", "size", "sizes",
+		"imix",     "payload",   "ttl",          "tos",          "tag",  "walk",
+		"protocol", "tcp_flags", "ip_protocol",  "vlan_priority"};
 	const struct config_blast *blast = &r->config->traffic[i].blast;
 	struct spot s;
 
@@ -35,12 +34,56 @@ static void source_check(struct reader *r, unsigned i)
 
 		if (n < 2 && !w->node && !has_key(r, i, "template"))
 			problem_add(r->document, w, PLACE_VALUE,
-				    "missing, expected IPv4 addresses, or a template");
+				    "missing, expected addresses, or a template");
 		else if (w->node && blast->template.count &&
 			 !(strcmp(pools[n], "tag") == 0 && !blast->tag))
 			problem_add(r->document, w, PLACE_KEY,
 				    "a template is the whole frame: it has no %s", pools[n]);
 	}
+}
+
+/* Keys that are for one protocol only; nothing but UDP is tagged. */
+static void protocol_check(struct reader *r, unsigned i)
+{
+	static const struct {
+		const char *key, *protocol;
+		enum blast_protocol of;
+	} only[] = {{"tcp_flags", "tcp", BLAST_TCP}, {"ip_protocol", "ip", BLAST_IP}};
+	struct config_blast *blast = &r->config->traffic[i].blast;
+	struct spot s;
+
+	for (unsigned n = 0; n < sizeof(only) / sizeof(*only); n++)
+		if (has_key(r, i, only[n].key) && blast->protocol != only[n].of)
+			problem_add(r->document, blast_spot(r, &s, i, only[n].key), PLACE_KEY,
+				    "only with protocol \"%s\"", only[n].protocol);
+	if (blast->protocol == BLAST_UDP)
+		return;
+	if (has_key(r, i, "tag") && blast->tag)
+		problem_add(r->document, blast_spot(r, &s, i, "tag"), PLACE_VALUE,
+			    "only UDP is tagged");
+	blast->tag = false;
+}
+
+static void priority_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	const struct config_port *port = &r->config->port[t->port];
+	struct spot s;
+
+	if (!has_key(r, i, "vlan_priority"))
+		t->blast.vlan_priority = port->vlan_priority;
+	else if (!port->vlans)
+		problem_add(r->document, blast_spot(r, &s, i, "vlan_priority"), PLACE_KEY,
+			    "there is no VLAN tag to have a priority");
+}
+
+unsigned blast_headers(const struct config *c, const struct config_traffic *t)
+{
+	static const unsigned l4[] = {
+		[BLAST_UDP] = 8, [BLAST_TCP] = 20, [BLAST_ICMP] = 8, [BLAST_IP] = 0};
+
+	return ETHER_HEADER + VLAN_TAG * c->port[t->port].vlans + (blast_family(t) == 6 ? 40 : 20) +
+	       l4[t->blast.protocol];
 }
 
 static void sizes_check(struct reader *r, unsigned i)
@@ -49,8 +92,9 @@ static void sizes_check(struct reader *r, unsigned i)
 	struct config_blast *blast = &t->blast;
 	const struct config_port *port = &r->config->port[t->port];
 	static const char *const key[] = {"size", "sizes", "imix"};
-	unsigned header = ETHER_HEADER + VLAN_TAG * port->vlans, given = 0;
-	unsigned least = header + IP_UDP + (blast->tag ? TAG_BYTES : 0), most = header + port->mtu;
+	unsigned least = blast_headers(r->config, t) + (blast->tag ? BLAST_TAG_BYTES : 0),
+		 given = 0;
+	unsigned most = ETHER_HEADER + VLAN_TAG * port->vlans + port->mtu;
 	struct spot s, last;
 
 	if (!has_key(r, i, "tos"))
@@ -69,6 +113,9 @@ static void sizes_check(struct reader *r, unsigned i)
 		blast->size = storage_take(r->config, sizeof(*blast->size));
 		blast->size[blast->sizes++] = (uint16_t)(least > 60 ? least : 60);
 	}
+	for (unsigned n = 0; n < blast->sizes && has_key(r, i, "imix"); n++)
+		if (blast->size[n] < least)
+			blast->size[n] = (uint16_t)least;
 	for (unsigned n = 0; n < blast->sizes; n++) {
 		if (blast->size[n] >= least && blast->size[n] <= most)
 			continue;
@@ -94,50 +141,6 @@ static void template_check(struct reader *r, unsigned i)
 		problem_add(r->document, blast_spot(r, &s, i, "template"), PLACE_VALUE,
 			    "expected a frame of %u to %u bytes, got %u", ETHER_HEADER, most,
 			    t->blast.template.count);
-}
-
-static unsigned frame_least(const struct config_blast *blast)
-{
-	unsigned least = blast->template.count;
-
-	for (unsigned i = 0; i < blast->sizes; i++)
-		if (!least || blast->size[i] < least)
-			least = blast->size[i];
-	return least;
-}
-
-static void modify_check(struct reader *r, unsigned i, unsigned n)
-{
-	const struct config_traffic *t = &r->config->traffic[i];
-	const struct config_modify *m = &t->blast.modify[n];
-	unsigned least = frame_least(&t->blast);
-	struct where element, key;
-	bool is_field; /* named, perhaps misspelt */
-	struct spot s;
-
-	blast_spot(r, &s, i, "modify");
-	element = (struct where){.up = &s.key, .index = n};
-	element.node = cJSON_GetArrayItem(s.key.node, (int)n);
-	key = (struct where){.up = &element, .key = "field"};
-	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "field");
-	if (m->field >= MODIFY_VLAN_ID && t->blast.template.count)
-		problem_add(r->document, &key, PLACE_VALUE,
-			    "of a template only eth.dst, eth.src and offset are known");
-	else if ((m->field == MODIFY_VLAN_ID || m->field == MODIFY_VLAN_PCP) &&
-		 !r->config->port[t->port].vlans)
-		problem_add(r->document, &key, PLACE_VALUE, "the port has no VLAN tag");
-	is_field = key.node && cJSON_IsString(key.node) && strcmp(key.node->valuestring, "offset");
-	key.key = "offset";
-	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "offset");
-	if (m->field == MODIFY_OFFSET && !is_field && (!key.node || m->offset + m->bytes > least))
-		problem_add(r->document, &key, PLACE_VALUE,
-			    "expected bytes inside of the smallest frame, which has %u", least);
-	key.key = "values";
-	key.node = cJSON_GetObjectItemCaseSensitive(element.node, "values");
-	if (m->op == MODIFY_LIST ? !m->values : key.node != NULL)
-		problem_add(r->document, &key, PLACE_VALUE,
-			    m->op == MODIFY_LIST ? "missing, expected a list of values"
-						 : "expected only when op is \"list\"");
 }
 
 static void rates_check(struct reader *r, unsigned i)
@@ -184,6 +187,8 @@ void blast_check(struct reader *r, unsigned i)
 	source_check(r, i);
 	stream_check(r, i);
 	if (t->port < r->config->ports) {
+		protocol_check(r, i);
+		priority_check(r, i);
 		if (t->blast.template.count)
 			template_check(r, i);
 		else

@@ -139,6 +139,13 @@ enum modify_field {
 	MODIFY_IP_DST,
 	MODIFY_SRC_PORT,
 	MODIFY_DST_PORT,
+	MODIFY_IP_FLOW, /* the flow label of IPv6 */
+	MODIFY_TCP_SEQ,
+	MODIFY_TCP_ACK,
+	MODIFY_TCP_FLAGS,
+	MODIFY_TCP_WINDOW,
+	MODIFY_ICMP_ID,
+	MODIFY_ICMP_SEQ,
 	MODIFY_FIELDS
 };
 enum modify_op { MODIFY_INCREMENT, MODIFY_DECREMENT, MODIFY_RANDOM, MODIFY_LIST };
@@ -163,8 +170,16 @@ enum payload_fill { PAYLOAD_ZEROS, PAYLOAD_RANDOM, PAYLOAD_BYTES };
 /* Which of a blast's pools steps with every packet; the others follow in this order, cyclically. */
 enum walk_first { WALK_CLIENT_PORTS, WALK_CLIENTS, WALK_SERVER_PORTS, WALK_SERVERS, WALKS };
 
+/* What a blast's packets carry behind the IP header: of ICMP echo requests, with the ports of the
+ * pools as identifier and sequence number; of BLAST_IP the payload at once. */
+enum blast_protocol { BLAST_UDP, BLAST_TCP, BLAST_ICMP, BLAST_IP };
+
 struct config_blast {
-	struct config_bytes template; /* the whole frame; count 0: UDP over IPv4 from the pools */
+	struct config_bytes template; /* the whole frame; count 0: from the pools */
+	enum blast_protocol protocol;
+	uint8_t ip_protocol; /* of BLAST_IP */
+	uint8_t tcp_flags;
+	uint8_t vlan_priority; /* in the port's tags */
 	uint16_t *size;               /* of frames without FCS, walked one by one */
 	unsigned sizes;
 	enum payload_fill payload;
@@ -566,6 +581,12 @@ static inline unsigned traffic_variants(const struct config_traffic *t, unsigned
 	if (t->kind != HTTP_CLIENT && t->kind != HTTP_SERVER)
 		return 1;
 	return lines ? lines : traffic_source(t, i)->variants;
+}
+
+/* The family of a blast's addresses. */
+static inline uint8_t blast_family(const struct config_traffic *t)
+{
+	return t->clients.ranges || t->servers.ranges ? 4 : 6;
 }
 
 /* Played by the stateless engine, others by the stateful one. */

@@ -493,6 +493,20 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "tcp", .kinds = KIND_HTTP | KIND_TCP, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
 	 FIELD(config_traffic, tcp), .help = "How TCP behaves."},
 
+	{BLAST, .name = "protocol", .type = TYPE_CHOICE, FIELD(config_traffic, blast.protocol),
+	 .choices = "udp|tcp|icmp|ip", .standard = "udp",
+	 .help = "What the packets carry: UDP; TCP segments, a flood of SYNs by default; ICMP echo "
+		 "requests, with client_ports as identifiers and server_ports as sequence numbers; or "
+		 "the payload at once, as ip_protocol says. Only UDP is tagged."},
+	{BLAST, .name = "tcp_flags", .type = TYPE_SET, FIELD(config_traffic, blast.tcp_flags),
+	 .choices = "fin|syn|rst|psh|ack|urg|ece|cwr|all", .standard = "\"syn\"",
+	 .help = "Flags of TCP segments, one or a list."},
+	{BLAST, .name = "ip_protocol", .type = TYPE_COUNT, FIELD(config_traffic, blast.ip_protocol),
+	 .standard = "253", .max = 255,
+	 .help = "Protocol number of packets of protocol \"ip\"; 253 is for experiments (RFC 3692)."},
+	{BLAST, .name = "vlan_priority", .type = TYPE_COUNT,
+	 FIELD(config_traffic, blast.vlan_priority), .max = 7,
+	 .help = "Priority (PCP) in the VLAN tags; absent: the port's."},
 	{BLAST, .name = "size", .type = TYPE_SIZES,
 	 COUNTED(config_traffic, blast.size, blast.sizes), .min = 60, .max = 9216,
 	 .help = "Bytes of each frame, without FCS; absent: 60, the smallest."},
@@ -501,9 +515,10 @@ const struct key key_table[] = {
 	 .help = "Several sizes, sent in this order again and again: [64, 512, 1514]; a range, "
 		 "\"64-1514\", is all sizes in it."},
 	{BLAST, .name = "imix", .type = TYPE_IMIX, COUNTED(config_traffic, blast.size, blast.sizes),
-	 .help = "The simple Internet mix: of 12 frames 7 of 60, 4 of 590 and 1 of 1514 bytes."},
+	 .help = "The simple Internet mix: of 12 frames 7 of 60, or as many bytes as headers and tag "
+		 "need, 4 of 590 and 1 of 1514."},
 	{BLAST, .name = "template", .type = TYPE_BYTES, FIELD(config_traffic, blast.template),
-	 .help = "The whole frame without FCS, instead of UDP from clients to servers, as bytes or "
+	 .help = "The whole frame without FCS, instead of one from clients to servers, as bytes or "
 		 "as a packet of a capture file, \"pcap:FILE#3\"; its IPv4, UDP, TCP and ICMP "
 		 "checksums are made right."},
 	{BLAST, .name = "payload", .type = TYPE_PAYLOAD, FIELD(config_traffic, blast.payload),
@@ -512,7 +527,7 @@ const struct key key_table[] = {
 		 "given, repeated."},
 	{BLAST, .name = "tag", .type = TYPE_BOOL, FIELD(config_traffic, blast.tag),
 	 .standard = "true",
-	 .help = "Begin the payload with 18 bytes by which a sink tells what was lost and when."},
+	 .help = "Begin the payload of UDP with 18 bytes by which a sink tells what was lost and when."},
 	{BLAST, .name = "stream", .type = TYPE_COUNT, FIELD(config_traffic, blast.stream),
 	 .max = 255,
 	 .help = "Its number in the tags; absent: its place in `traffic`, from 0. Two ends that "
@@ -531,9 +546,11 @@ const struct key key_table[] = {
 	 FIELD(config_traffic, ttl), .standard = "64", .min = 1, .max = 255,
 	 .help = "Time to live, or hop limit of IPv6, of the packets sent."},
 	{BLAST, .name = "ttl", .type = TYPE_COUNT, FIELD(config_traffic, blast.ttl),
-	 .standard = "64", .min = 1, .max = 255, .help = "Time to live of the packets."},
+	 .standard = "64", .min = 1, .max = 255,
+	 .help = "Time to live, or hop limit of IPv6, of the packets."},
 	{BLAST, .name = "tos", .type = TYPE_COUNT, FIELD(config_traffic, blast.tos), .max = 255,
-	 .help = "TOS byte (DSCP and ECN) of the packets; absent: the port's."},
+	 .help = "TOS byte (DSCP and ECN), or traffic class of IPv6, of the packets; absent: the "
+		 "port's."},
 	{BLAST, .name = "packets", .type = TYPE_COUNT, FIELD(config_traffic, blast.packets),
 	 .min = 1, .max = UINT64_MAX - 1, .help = "Stop after so many packets. When all clients of a run have stopped so, it ends."},
 	{BLAST, .name = "bytes", .type = TYPE_COUNT, FIELD(config_traffic, blast.bytes), .min = 60,
@@ -833,8 +850,10 @@ const struct key key_table[] = {
 
 	{MODIFY, .name = "field", .type = TYPE_CHOICE, FIELD(config_modify, field),
 	 .choices = "offset|eth.dst|eth.src|vlan.id|vlan.pcp|ip.tos|ip.id|ip.ttl|ip.src|ip.dst|"
-		    "src_port|dst_port",
-	 .standard = "offset", .help = "What changes; \"offset\": the bytes at offset."},
+		    "src_port|dst_port|ip.flow|tcp.seq|tcp.ack|tcp.flags|tcp.window|icmp.id|icmp.seq",
+	 .standard = "offset",
+	 .help = "What changes; \"offset\": the bytes at offset. Of IPv6 ip.tos is the traffic class, "
+		 "ip.ttl the hop limit, ip.src and ip.dst the last 64 bits, and ip.flow the flow label."},
 	{MODIFY, .name = "offset", .type = TYPE_COUNT, FIELD(config_modify, offset), .max = 9215,
 	 .help = "Where in the frame, from its first byte."},
 	{MODIFY, .name = "bytes", .type = TYPE_COUNT, FIELD(config_modify, bytes), .standard = "1",

@@ -80,7 +80,7 @@ enum key_type {
 	TYPE_IMIX,        /* true: the sizes of the simple Internet mix */
 	TYPE_BYTES,       /* hexadecimal digits */
 	TYPE_PAYLOAD,     /* "zeros", "random", "hex:...", "file:..." */
-	TYPE_FIELD_VALUE, /* a count or an IPv4 address; `count` is set to 1 */
+	TYPE_FIELD_VALUE, /* a count or an IP address, of IPv6 its last 64 bits; `count` is set to 1 */
 	TYPE_FIELD_VALUES,
 	TYPE_ADDRESS_MAP, /* {"10.0.0.0/8": "20.0.0.0/8"} */
 	TYPE_ROUTES,      /* {"10.0.0.0/8": "10.1.0.2"} */

@@ -108,6 +108,11 @@ void capture_check(struct reader *);
 void config_check(struct reader *);
 /* Ask the machine, when all else is good. */
 void machine_check(struct reader *);
+#define BLAST_TAG_BYTES 18u
+/* Bytes of a blast's frames before their payload. */
+unsigned blast_headers(const struct config *, const struct config_traffic *);
+/* Modifier n of the blast traffic[i]. */
+void modify_check(struct reader *, unsigned i, unsigned n);
 void blast_check(struct reader *, unsigned traffic);
 void replay_check(struct reader *, unsigned traffic);
 void tunnel_check(struct reader *, unsigned port);

@@ -426,13 +426,13 @@ const struct type type_table[TYPES] = {
 		 "\"type\":\"string\",\"pattern\":\"^(zeros|random|hex:([0-9a-fA-F]{2} ?)+"
 		 "|file:.+)$\"",
 		 payload_read},
-	[TYPE_FIELD_VALUE] = {"a whole number or an IPv4 address",
+	[TYPE_FIELD_VALUE] = {"a whole number or an IP address",
 			      "\"type\":[\"integer\",\"string\"],\"minimum\":0,\"pattern\":\"^(" IP
 			      "|" DECIMAL SUFFIX ")$\"",
 			      field_value_read},
-	[TYPE_FIELD_VALUES] = {"whole numbers or IPv4 addresses, in a list",
+	[TYPE_FIELD_VALUES] = {"whole numbers or IP addresses, in a list",
 			       "\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":[\"integer\","
-			       "\"string\"],\"minimum\":0,\"pattern\":\"^(" IP4 "|" DECIMAL SUFFIX
+			       "\"string\"],\"minimum\":0,\"pattern\":\"^(" IP "|" DECIMAL SUFFIX
 			       ")$\"}",
 			       field_values_read},
 	[TYPE_ADDRESS_MAP] = {"an object of IP addresses or prefixes and what they become",

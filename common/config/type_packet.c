@@ -139,7 +139,7 @@ static bool field_value(const char *text, uint64_t *value)
 
 	if (!text)
 		return false;
-	if (value_ip(text, &address)) {
+	if (value_ip(text, &address) || value_ip6(text, &address)) {
 		*value = (uint64_t)address;
 		return true;
 	}

@@ -34,6 +34,17 @@ static void sizes_plan(struct blast_plan *plan, const struct config_blast *blast
 	plan->mean_bytes = sum / blast->sizes;
 }
 
+static double flows_count(const struct config_traffic *t)
+{
+	uint8_t family = blast_family(t);
+	double addresses = (double)traffic_clients(t, family)->count *
+			   (double)traffic_servers(t, family)->count;
+
+	if (t->blast.protocol == BLAST_IP)
+		return addresses;
+	return addresses * t->client_ports.count * t->server_ports.count;
+}
+
 static void blast_plan(struct blast_plan *plan, const struct config *config,
 		       const struct config_traffic *t)
 {
@@ -43,8 +54,7 @@ static void blast_plan(struct blast_plan *plan, const struct config *config,
 	*plan = (struct blast_plan){.flows = 1};
 	sizes_plan(plan, blast);
 	if (!blast->template.count)
-		plan->flows = (double)t->clients.count * t->client_ports.count *
-			      (double)t->servers.count * t->server_ports.count;
+		plan->flows = flows_count(t);
 	if (!t->load.percent.den || rate_is_max(t->load.percent))
 		plan->pps = rate_number(stateless_rate(t, 0));
 	if (blast->duration && blast->duration < length)
@@ -86,7 +96,8 @@ void plan_stream_put(FILE *out, const struct config *config, const struct config
 	}
 	if (t->kind == UDP_SINK) {
 		fprintf(out, "  counts UDP to %s%s\n",
-			t->servers.ranges ? "its servers' addresses" : "any address",
+			t->servers.ranges || t->servers6.ranges ? "its servers' addresses"
+								: "any address",
 			t->server_ports.ranges ? " and server_ports" : ", any port");
 		return;
 	}

@@ -84,9 +84,12 @@ void streams_add(struct result *r, struct stream_stats *const *streams)
 
 static bool sink_awaits(const struct config_traffic *sink, const struct config_traffic *blast)
 {
-	return sink->port != blast->port ||
-	       (sink->servers.ranges && blast->clients.ranges &&
-		ip_pool_contains(&sink->servers, ip_pool_at(&blast->clients, 0)));
+	uint8_t family = blast_family(blast);
+	const struct ip_pool *clients = traffic_clients(blast, family);
+	const struct ip_pool *servers = traffic_servers(sink, family);
+
+	return sink->port != blast->port || (servers->ranges && clients->ranges &&
+					     ip_pool_contains(servers, ip_pool_at(clients, 0)));
 }
 
 static bool has_sink(const struct config *config, const struct config_traffic *blast)

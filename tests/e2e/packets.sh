@@ -87,6 +87,69 @@ blast modify.json "$pools, \"sizes\": [\"70-90\"], \"packets\": 2000, \"load\": 
 sent modify.json 0 "${two_queues[@]}"
 [ "$(wc -l <all.txt)" = 2000 ] || fail "$(wc -l <all.txt) packets"
 
+case_is "every protocol over both families, and their own VLANs: tshark finds each checksum right"
+fields="_ws.malformed ip.checksum.status udp.checksum.status tcp.checksum.status icmp.checksum.status
+	icmpv6.checksum.status frame.len ip.src ipv6.src ipv6.dst ipv6.flow udp.srcport tcp.flags tcp.len
+	tcp.seq_raw icmp.type icmp.ident icmp.seq icmpv6.type icmpv6.echo.identifier
+	icmpv6.echo.sequence_number ieee8021ad.id vlan.id vlan.priority"
+# wire ARGUMENT...: a blast; all.txt has these fields of each packet, none is malformed or has a
+# wrong checksum (0).
+wire() {
+	rm -f ./*.pcap
+	onager_exits 0 run proto.json "$@"
+	# shellcheck disable=SC2046,SC2086
+	tshark -n -r 0.pcap -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -o tcp.check_checksum:TRUE \
+		-T fields -E header=y $(printf -- '-e %s ' $fields) >all.txt 2>tshark.err
+	[ -z "$(awk -F '\t' '$1 || $2 == "0" || $3 == "0" || $4 == "0" || $5 == "0" || $6 == "0"' <(tail -n +2 all.txt))" ] ||
+		fail "tshark finds faults: $(head -n 3 all.txt)"
+	[ "$(wc -l <all.txt)" = 241 ] || fail "$(wc -l <all.txt) lines"
+}
+# shows FIELD DIFFERENT [VALUE]: all packets have the field, so many different ones, perhaps of one
+# value.
+shows() {
+	local got
+
+	got=$(awk -F '\t' -v field="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == field) n = i; next }
+		$n != "" { all++; seen[$n]++; last = $n } END { print all + 0, length(seen), last }' all.txt)
+	[[ $got == "240 $2 "${3:-*} ]] || fail "$1: $got, expected 240 $2 ${3:-}"
+}
+blast proto.json '"packets": 240, "load": {"pps": "max"}, "client_ports": "1000-1005"'
+sed -i 's/"servers": "10.1.0.1", "server_ports": 9,//' proto.json
+of4='"10.0.0.0-10.0.0.9"' of6='"2001:db8::fffe-2001:db8::1:7"'
+for family in 4 6; do
+	clients=of$family version=ip
+	pools=(--set "traffic.0.clients=${!clients}" --set 'traffic.0.servers="10.1.0.1"')
+	[ $family = 4 ] || pools[3]='traffic.0.servers="2001:db8:1::1"' version=ipv6
+	wire "${pools[@]}"
+	shows udp.srcport 6
+	shows $version.src 10
+	wire "${pools[@]}" --set traffic.0.protocol=tcp --set 'traffic.0.modify=[{"field": "tcp.seq", "op": "random"}]' \
+		--set traffic.0.size=$((family == 4 ? 60 : 74))
+	shows tcp.flags 1 0x0002
+	shows tcp.len 1 0
+	shows tcp.seq_raw 240
+	wire "${pools[@]}" --set traffic.0.protocol=icmp --set 'traffic.0.server_ports="1-4"' --set traffic.0.size=200
+	if [ $family = 4 ]; then
+		shows icmp.type 1 8
+		shows icmp.ident 6
+		shows icmp.seq 4
+	else
+		shows icmpv6.type 1 128
+		shows icmpv6.echo.identifier 6
+		shows icmpv6.echo.sequence_number 4
+	fi
+	wire "${pools[@]}" --set traffic.0.protocol=ip --set traffic.0.vlan=[7,9] --set traffic.0.vlan_priority=3
+	shows $version.src 10
+	shows ieee8021ad.id 1 7
+	shows vlan.id 1 9
+	shows vlan.priority 1 3
+	wire "${pools[@]}" --set traffic.0.imix=true --set traffic.0.modify='[{"field": "ip.tos"}, {"field": "ip.ttl"}]'
+	shows frame.len 3
+done
+wire "${pools[@]}" --set 'traffic.0.modify=[{"field": "ip.flow", "step": 5}, {"field": "ip.dst", "count": 7}]'
+shows ipv6.flow 240
+shows ipv6.dst 7
+
 case_is "slow rates: 1 packet a second for 3.5 s are 4, half a packet a second for 5 s are 3"
 blast slow.json "$pools, \"load\": {\"pps\": 1}"
 sent slow.json 0 --duration 3.5s

@@ -103,8 +103,10 @@ static struct blast_lab *blast_open(const char *port_keys, const char *keys, uns
 	blast_config(lab, port_keys, keys);
 	lab->box.room = 9300;
 	lab->workers = workers;
-	lab->nexthop = (struct nexthop){.has_gateway = true, .mask = 63, .table = lab->hops};
+	lab->nexthop = (struct nexthop){
+		.has_gateway = true, .has_gateway6 = true, .mask = 63, .table = lab->hops};
 	memcpy(lab->nexthop.gateway, blast_far_mac, 6);
+	memcpy(lab->nexthop.gateway6, blast_far_mac, 6);
 	for (unsigned w = 0; w < workers; w++) {
 		struct blast_worker *worker = &lab->worker[w];
 		struct stateless_setup setup = {.config = &lab->config,
@@ -236,20 +238,38 @@ static inline uint16_t slow_sum(const uint8_t *data, size_t length, uint32_t mor
 	return (uint16_t)~sum;
 }
 
-/* Both checksums of a UDP, TCP or ICMP packet over IPv4 are right, and its lengths. */
+/* Both checksums of a UDP, TCP or ICMP packet over IPv4 or IPv6 are right, and its lengths. */
 static inline void frame_is_right(const struct rte_mbuf *m, unsigned l3)
 {
-	const uint8_t *ip = frame_bytes(m) + l3, *l4 = ip + 20;
+	const uint8_t *ip = frame_bytes(m) + l3, *l4, *address;
+	uint16_t length, addresses;
 	uint32_t pseudo = 0;
-	uint16_t length = (uint16_t)(be16(ip + 2) - 20);
+	uint8_t protocol;
 
 	assert_int_equal(m->pkt_len, m->data_len);
-	assert_true(l3 + be16(ip + 2) <= m->pkt_len);
-	assert_int_equal(slow_sum(ip, 20, 0), 0);
-	if (ip[9] != 1)
-		pseudo = (uint32_t)be16(ip + 12) + be16(ip + 14) + be16(ip + 16) + be16(ip + 18) +
-			 ip[9] + length;
-	assert_int_equal(slow_sum(l4, length, pseudo), 0);
+	if (ip[0] >> 4 == 6) {
+		length = be16(ip + 4);
+		l4 = ip + 40;
+		address = ip + 8;
+		addresses = 32;
+		protocol = ip[6];
+	} else {
+		length = (uint16_t)(be16(ip + 2) - 20);
+		l4 = ip + 20;
+		address = ip + 12;
+		addresses = 8;
+		protocol = ip[9];
+		assert_int_equal(slow_sum(ip, 20, 0), 0);
+	}
+	assert_true(l4 + length <= frame_bytes(m) + m->pkt_len);
+	if (protocol == 253)
+		return;
+	if (protocol == 17)
+		assert_int_equal(be16(l4 + 4), length);
+	for (unsigned i = 0; i < addresses; i += 2)
+		pseudo += be16(address + i);
+	pseudo += protocol + length;
+	assert_int_equal(slow_sum(l4, length, protocol == 1 ? 0 : pseudo), 0);
 }
 
 #endif

@@ -298,12 +298,53 @@ static void test_drain(void **state)
 	blast_close(sink);
 }
 
+/* A sink of IPv6 servers takes theirs and no others', and follows the lanes of both families. */
+static void test_families(void **state)
+{
+	static const char *const keys[] = {
+		"'kind': 'udp-blast', 'clients': '10.0.0.1', 'servers': '10.1.0.1'",
+		"'kind': 'udp-blast', 'clients': '2001:db8::1', 'servers': '2001:db8:1::1'"};
+	static const char *const servers[] = {"'10.1.0.1'", "'2001:db8:1::1'",
+					      "['2001:db8:1::1', '10.1.0.1']", "'2001:db8:2::1'"};
+
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		char text[512];
+		struct blast_lab *lab, *sink;
+		struct way way;
+		bool wanted = n / 2 == n % 2 || n / 2 == 2;
+
+		snprintf(text, sizeof(text), "%s, 'load': {'pps': '1m'}, 'packets': 100",
+			 keys[n % 2]);
+		lab = blast_open("", text, 1);
+		way = (struct way){.box = &lab->box};
+		assert_int_equal(blast_run(lab, 1000, way_tap, &way), 100);
+		snprintf(text, sizeof(text), "'kind': 'udp-sink', 'servers': %s", servers[n / 2]);
+		sink = blast_open("", text, 1);
+		for (unsigned i = 0; i < way.count; i++) {
+			struct view_rule rule = {.verify = true, .ip6 = true};
+			struct rx_burst rx = {.count = 1, .pkt = {way.pkt[i]}};
+			struct engine *engine = sink->worker[0].engine;
+
+			memcpy(rule.mac, blast_far_mac, 6);
+			assert_int_equal(view_parse(way.pkt[i], &rule, &rx.view[0]), DROP_NONE);
+			engine->ops->input(engine, &rx, &sink->worker[0].tx.tx, BLAST_NOW);
+			assert_int_equal(rx.reason[0], wanted ? DROP_NONE : DROP_UDP_NO_PORT);
+			packet_box_free(way.box, way.pkt[i]);
+		}
+		assert_int_equal(books_of(sink).unique, wanted ? 100 : 0);
+		blast_close(sink);
+		blast_close(lab);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_script),  cmocka_unit_test(test_many_workers),
-		cmocka_unit_test(test_latency), cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_filter),  cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_script),   cmocka_unit_test(test_many_workers),
+		cmocka_unit_test(test_latency),  cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_filter),   cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_families),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
