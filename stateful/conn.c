@@ -200,8 +200,7 @@ static void content_set(struct stateful *s, struct conn *c, uint32_t content)
 	const struct entry *e = conn_entry(s, c);
 	uint16_t *requests = conn_requests(s, c);
 
-	*requests = (uint16_t)((*requests >> e->messages.content_bits << e->messages.content_bits) |
-			       content);
+	*requests = requests_with(e, *requests, content);
 }
 
 static bool send_by_sender(struct stateful *s, struct conn *c, struct segment *seg,

@@ -27,14 +27,6 @@
 #define TCP_ECE RTE_TCP_ECE_FLAG
 #define TCP_CWR RTE_TCP_CWR_FLAG
 
-#define TCP_OPTION_END            0
-#define TCP_OPTION_NOP            1
-#define TCP_OPTION_MSS            2
-#define TCP_OPTION_SCALE          3
-#define TCP_OPTION_SACK_PERMITTED 4
-#define TCP_OPTION_SACK           5
-#define TCP_OPTION_STAMP          8
-
 #define STAMP_BYTES 12u /* of the time stamp option with two NOPs before it */
 #define MSS_MIN     64u /* less would make a packet of nearly every byte */
 
@@ -59,7 +51,8 @@ struct entry {
 	uint16_t window_plain; /* ... and when it is not, and in SYN segments */
 	uint8_t scale;         /* our window scale */
 	bool client, http, udp;
-	bool sack; /* permit selective acknowledgments */
+	bool quick; /* quick.c may see to its segments */
+	bool sack;  /* permit selective acknowledgments */
 	bool scale_offered;
 	bool extended;  /* time stamps or ECN are asked for (client), or agreed to (server) */
 	uint8_t number; /* of this entry in the engine */
@@ -249,6 +242,13 @@ static inline uint16_t requests_content(const struct entry *e, uint16_t requests
 	return (uint16_t)(requests & ((1u << e->messages.content_bits) - 1));
 }
 
+/* The same with another content. */
+static inline uint16_t requests_with(const struct entry *e, uint16_t requests, uint32_t content)
+{
+	return (uint16_t)((requests >> e->messages.content_bits << e->messages.content_bits) |
+			  content);
+}
+
 static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
 {
 	return seg->rx->pkt[seg->index];
@@ -291,36 +291,10 @@ static inline uint32_t segment_piece(const struct segment *seg, uint32_t at, con
 	return RTE_MIN(m->data_len - offset, seg->len - at);
 }
 
-/* The options of a segment's header, one after the other. */
-struct option_walk {
-	const uint8_t *at, *end;
-	bool malformed;
-};
-
-static inline struct option_walk options_of(const struct segment *seg)
+static inline const uint8_t *segment_tcp(const struct segment *seg)
 {
-	const struct view *view = &seg->rx->view[seg->index];
-	const uint8_t *tcp = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *, view->l4);
-
-	return (struct option_walk){.at = tcp + sizeof(struct rte_tcp_hdr),
-				    .end = tcp + (tcp[12] >> 4) * 4};
-}
-
-/* The next option, whole: kind, length, value; NULL at the end, or where they are malformed. */
-static inline const uint8_t *option_next(struct option_walk *w)
-{
-	const uint8_t *option;
-
-	while (w->at < w->end && *w->at == TCP_OPTION_NOP)
-		w->at++;
-	if (w->at == w->end || *w->at == TCP_OPTION_END)
-		return NULL;
-	option = w->at;
-	w->malformed = w->end - option < 2 || option[1] < 2 || option[1] > w->end - option;
-	if (w->malformed)
-		return NULL;
-	w->at += option[1];
-	return option;
+	return rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *,
+				       seg->rx->view[seg->index].l4);
 }
 
 static inline void segment_refuse(struct segment *seg, enum drop reason)
@@ -584,6 +558,13 @@ void launch_idle(struct stateful *, struct conn *);
 
 /* input_synchronized.c: a segment of a connection past SYN-SENT. */
 void input_synchronized(struct stateful *, struct entry *, struct conn *, struct segment *seg);
+
+/* quick.c. May its exchanges take the short way? */
+bool quick_suits(const struct stateful *, const struct entry *);
+/* Packet `index` is for a connection without a side record: true when it was just what was awaited,
+ * and all that follows from it has been done. */
+bool quick_segment(struct stateful *, struct entry *, struct conn *, struct rx_burst *,
+		   unsigned index);
 
 /* pmtu.c: as struct engine_ops has it. */
 bool stateful_unreachable(struct engine *, const struct rte_mbuf *, const struct view *,

@@ -350,6 +350,7 @@ static void entry_note(struct stateful *s, struct entry *e)
 {
 	struct entry **tcp = e->family == 6 ? &s->tcp6 : &s->tcp;
 
+	e->quick = quick_suits(s, e);
 	if (!e->udp)
 		s->rto_min = RTE_MIN(s->rto_min, RTE_MIN(e->rto, e->config->tcp.min_rto));
 	else if (e->client)

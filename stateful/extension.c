@@ -6,7 +6,7 @@
  *
  * The clock of time stamps is milliseconds of the engine's time, which grows from one run to the
  * next, so a peer in TIME-WAIT takes a new SYN of the same tuple (RFC 6191). */
-#include "core.h"
+#include "options.h"
 
 #include <string.h>
 
@@ -98,7 +98,7 @@ void extension_agreed(struct stateful *s, struct conn *c, const struct segment *
 
 static const uint8_t *stamp_find(const struct segment *seg)
 {
-	struct option_walk walk = options_of(seg);
+	struct option_walk walk = options_of(segment_tcp(seg));
 	const uint8_t *option;
 
 	while ((option = option_next(&walk)))

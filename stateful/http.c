@@ -248,7 +248,7 @@ static inline const char *memo_apply(const struct http_memo *memo, struct http_p
 				     const char *data, size_t length)
 {
 	if (length < memo->length || !memo->length || p->method != memo->method ||
-	    memcmp(data, memo->head, memo->length) != 0)
+	    !simd_same(data, memo->head, memo->length))
 		return NULL;
 	*p = memo->parser;
 	return data + memo->length;
@@ -266,6 +266,9 @@ static const char *memo_make(struct http_memo *memo, struct http_parser *p, cons
 	memo->parser = *p;
 	memo->length = (uint16_t)(end - data);
 	memo->method = method;
+	memo->body = p->state == STATE_ENDED  ? 0
+		     : p->state == STATE_BODY ? p->remaining
+					      : HTTP_MEMO_OPEN;
 	memcpy(memo->head, data, memo->length);
 	return end;
 }

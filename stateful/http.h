@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../common/base/simd.h"
+
 enum http_event {
 	HTTP_MORE,  /* everything was consumed, the message goes on */
 	HTTP_DONE,  /* the message ended; bytes after `used` belong to the next */
@@ -57,11 +59,13 @@ enum http_event http_response_parse(struct http_parser *, const char *data, size
 /* The last plain header section in one piece, and what it meant: a message that begins with the
  * same bytes is understood by comparing them, at a quarter of the cost. Zero at first; one for each
  * kind of message that repeats, shared by all connections of an engine. */
-#define HTTP_MEMO_MAX 256
+#define HTTP_MEMO_MAX  256
+#define HTTP_MEMO_OPEN UINT64_MAX
 struct http_memo {
 	struct http_parser parser; /* behind the header section */
 	uint16_t length;           /* of the header section */
 	uint8_t method;            /* as http_begin() was given it */
+	uint64_t body;             /* bytes behind it; HTTP_MEMO_OPEN: the header does not say */
 	char head[HTTP_MEMO_MAX];
 };
 
@@ -70,6 +74,18 @@ enum http_event http_request_recall(struct http_memo *, struct http_parser *, co
 				    size_t length, size_t *used);
 enum http_event http_response_recall(struct http_memo *, struct http_parser *, const char *data,
 				     size_t length, size_t *used);
+
+/* What such a header section meant, if the bytes are one whole message that begins with it, for the
+ * same method; else NULL. */
+static inline const struct http_parser *http_memo_whole(const struct http_memo *memo,
+							enum http_method method, const char *data,
+							uint32_t length)
+{
+	if (!memo->length || length - memo->body != memo->length || memo->method != method ||
+	    !simd_same(data, memo->head, memo->length))
+		return NULL;
+	return &memo->parser;
+}
 
 /* The far end closed in order: HTTP_DONE if that is a legal end of this response (until_close with
  * the header complete), else HTTP_ERROR. */

@@ -8,7 +8,7 @@
  * There is no TIME-WAIT record: a closed connection's slot is free at once. What the state is for
  * is done without it: a repeated FIN is acknowledged (output_stateless), and a new SYN is accepted
  * at once, its sequence numbers being beyond the old connection's (conn_isn). */
-#include "core.h"
+#include "options.h"
 
 #include <string.h>
 
@@ -40,79 +40,6 @@ always_inline void segment_read(struct segment *seg, struct rx_burst *rx, unsign
 	seg->offset = view->payload;
 	seg->flags = tcp->tcp_flags;
 	seg->ack_now = ACK_NONE;
-}
-
-#define MSS_DEFAULT4 536 /* RFC 9293 section 3.7.1 */
-#define MSS_DEFAULT6 1220
-
-struct options {
-	uint16_t mss;
-	uint8_t scale;
-	bool sack, has_stamp;
-	uint32_t stamp;
-};
-
-/* Any order and any other options in between (RFC 9293 section 3.2). */
-static bool options_walk(const struct segment *seg, struct options *options)
-{
-	struct option_walk walk = options_of(seg);
-	const uint8_t *option;
-
-	*options = (struct options){.mss = seg->ip6 ? MSS_DEFAULT6 : MSS_DEFAULT4,
-				    .scale = CONN_NO_SCALE};
-	while ((option = option_next(&walk))) {
-		if (option[0] == TCP_OPTION_MSS && option[1] == 4)
-			options->mss = (uint16_t)(option[2] << 8 | option[3]);
-		if (option[0] == TCP_OPTION_SCALE && option[1] == 3)
-			options->scale = RTE_MIN(option[2], (uint8_t)SCALE_MAX);
-		if (option[0] == TCP_OPTION_SACK_PERMITTED && option[1] == 2)
-			options->sack = true;
-		if (option[0] == TCP_OPTION_STAMP && option[1] == 10) {
-			options->has_stamp = true;
-			memcpy(&options->stamp, option + 2, sizeof(options->stamp));
-			options->stamp = ntohl(options->stamp);
-		}
-	}
-	return !walk.malformed;
-}
-
-/* The options of a SYN; false when they are malformed. Most, our own too, are MSS, then NOP and
- * window scale, then two NOPs and SACK permitted, the last or the last two left out: these are
- * recognised as they stand. */
-static inline bool options_read(const struct segment *seg, struct options *options)
-{
-	const struct view *view = &seg->rx->view[seg->index];
-	const uint8_t *at = rte_pktmbuf_mtod_offset(segment_mbuf(seg), const uint8_t *,
-						    view->l4 + sizeof(struct rte_tcp_hdr));
-	unsigned length = view->payload - view->l4 - (unsigned)sizeof(struct rte_tcp_hdr);
-	uint32_t word[3] = {0, htonl(0x0103030f), htonl(0x01010402)};
-
-	if (length < 4 || length > sizeof(word))
-		return options_walk(seg, options);
-	memcpy(word, at, length);
-	if ((word[0] & htonl(0xffff0000)) != htonl(0x02040000) ||
-	    (word[1] & htonl(0xffffff00)) != htonl(0x01030300) || word[2] != htonl(0x01010402))
-		return options_walk(seg, options);
-	options->mss = (uint16_t)ntohl(word[0]);
-	options->scale = CONN_NO_SCALE;
-	if (length > 4)
-		options->scale = RTE_MIN((uint8_t)ntohl(word[1]), (uint8_t)SCALE_MAX);
-	options->sack = length > 8;
-	options->has_stamp = false;
-	return true;
-}
-
-/* What the peer's SYN said. An MSS below MSS_MIN is raised to that. */
-static void conn_take_options(struct stateful *s, struct entry *e, struct conn *c,
-			      const struct segment *seg, const struct options *options)
-{
-	uint16_t own = e->mss;
-	uint16_t mss = options->mss < own ? options->mss : own;
-
-	c->mss = conn_mss_index(s, mss < MSS_MIN ? MSS_MIN : mss);
-	c->scale = e->scale_offered ? options->scale : CONN_NO_SCALE;
-	c->sack = e->sack && options->sack;
-	c->rcv_nxt = seg->seq + 1;
 }
 
 static bool address_is_local(const struct entry *e, const struct tuple *tuple,
@@ -234,7 +161,7 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		segment_refuse(seg, DROP_TCP_CLIENT);
 		return;
 	}
-	if (!options_read(seg, &options)) {
+	if (!options_read(segment_tcp(seg), seg->ip6 ? 6 : 4, &options)) {
 		segment_refuse(seg, DROP_TCP_BAD);
 		return;
 	}
@@ -248,7 +175,7 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 		segment_refuse(seg, DROP_TCP_TABLE_FULL);
 		return;
 	}
-	conn_take_options(s, e, c, seg, &options);
+	conn_take_options(s, e, c, seg->seq, &options);
 	peer_learn(s, seg);
 	c->state = SYN_RECEIVED;
 	c->requests = e->requests;
@@ -308,11 +235,11 @@ static void input_syn_sent(struct stateful *s, struct entry *e, struct conn *c, 
 		segment_refuse(seg, DROP_TCP_STATE);
 		return;
 	}
-	if (!options_read(seg, &options)) {
+	if (!options_read(segment_tcp(seg), seg->ip6 ? 6 : 4, &options)) {
 		segment_refuse(seg, DROP_TCP_BAD);
 		return;
 	}
-	conn_take_options(s, e, c, seg, &options);
+	conn_take_options(s, e, c, seg->seq, &options);
 	if (unlikely(!(seg->flags & TCP_ACK))) {
 		input_crossed(s, c, seg, &options);
 		return;
@@ -339,18 +266,33 @@ static bool ack_waits(struct stateful *s, struct conn *c, struct segment *seg)
 	return seg->ack_now == ACK_NONE;
 }
 
-/* ip6: it may be IPv6. */
-always_inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
-				 uint32_t guess, bool ip6)
+/* The record that is likely packet i's, if it is. */
+always_inline struct conn *conn_guessed(struct stateful *s, const struct rx_burst *rx, unsigned i,
+					uint32_t guess, const struct flow *flow)
 {
-	struct conn *c = guess == TABLE_NONE ? NULL : &s->table.conn[guess];
+	struct conn *c = &s->table.conn[guess];
+	bool is6 = flow && rx->view[i].family == 6;
+	struct tuple tuple;
+
+	if (unlikely(guess == TABLE_NONE || c->state == CLOSED))
+		return NULL;
+	tuple = is6 ? flow->tuple : tuple_received(rx, i);
+	return likely(tuple_equal(&c->tuple, &tuple) &&
+		      (!is6 || s->table.peer6[guess] == flow->ip6.peer))
+		       ? c
+		       : NULL;
+}
+
+/* c: the segment's record, or NULL: it is to be searched for, where it may have overflowed to. */
+always_inline void input_segment(struct stateful *s, struct segment *seg, uint32_t hash,
+				 struct conn *c)
+{
 	struct entry *e;
 
-	ip6 = ip6 && seg->ip6;
-	if (unlikely(!c || c->state == CLOSED || !tuple_equal(&c->tuple, &seg->tuple) ||
-		     (ip6 && s->table.peer6[guess] != seg->ip6->peer))) {
-		uint32_t number = ip6 ? table_find6(&s->table, hash, &seg->tuple, seg->ip6->peer)
-				      : table_find(&s->table, hash, &seg->tuple);
+	if (!c) {
+		uint32_t number =
+			seg->ip6 ? table_find6(&s->table, hash, &seg->tuple, seg->ip6->peer)
+				 : table_find(&s->table, hash, &seg->tuple);
 
 		if (number == TABLE_NONE) {
 			input_listen(s, seg, hash);
@@ -413,8 +355,14 @@ always_inline void input(struct stateful *s, struct rx_burst *rx, struct flow *f
 			__builtin_prefetch(&s->table.peer6[guess[i]]);
 	}
 	for (unsigned i = 0; i < rx->count; i++) {
-		segment_read(&seg, rx, i, flow ? &flow[i] : NULL);
-		input_segment(s, &seg, hash[i], guess[i], flow != NULL);
+		const struct flow *own = flow ? &flow[i] : NULL;
+		struct conn *c = conn_guessed(s, rx, i, guess[i], own);
+		struct entry *e = c ? conn_entry(s, c) : NULL;
+
+		if (likely(c && e->quick && !c->has_side) && likely(quick_segment(s, e, c, rx, i)))
+			continue;
+		segment_read(&seg, rx, i, own);
+		input_segment(s, &seg, hash[i], c);
 	}
 }
 

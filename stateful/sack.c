@@ -3,7 +3,7 @@
  * The scoreboard holds a few ranges; with more gaps than that the highest are forgotten, which only
  * makes the sender careful. A range is believed until a time-out (a receiver may renege, RFC 2018
  * section 8). */
-#include "core.h"
+#include "options.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void block_read(struct side *side, const uint8_t *block)
 
 void sack_read(struct side *side, const struct segment *seg)
 {
-	struct option_walk walk = options_of(seg);
+	struct option_walk walk = options_of(segment_tcp(seg));
 	const uint8_t *option;
 
 	while ((option = option_next(&walk)))

@@ -51,6 +51,24 @@ static inline bool simd_differs(const uint8_t *data, const uint8_t *want, const 
 				   _mm256_loadu_si256((const __m256i *)mask));
 }
 
+/* Are n bytes the same? */
+static inline bool simd_same(const char *a, const char *b, uint32_t n)
+{
+	__m256i differ = _mm256_setzero_si256();
+
+	if (n < SIMD_BYTES)
+		return !memcmp(a, b, n);
+	for (uint32_t i = 0;; i = n - i < 2 * SIMD_BYTES ? n - SIMD_BYTES : i + SIMD_BYTES) {
+		__m256i left = _mm256_loadu_si256((const __m256i *)(a + i));
+
+		differ = _mm256_or_si256(
+			differ,
+			_mm256_xor_si256(left, _mm256_loadu_si256((const __m256i *)(b + i))));
+		if (i == n - SIMD_BYTES)
+			return _mm256_testz_si256(differ, differ);
+	}
+}
+
 /* The first n lanes' bytes, n up to 32; the words of them that are whole count 32768 too little. */
 static inline __m256i simd_pairs(const uint8_t *data, uint32_t n)
 {
@@ -101,6 +119,11 @@ static inline uint32_t simd_hash128(uint64_t a, uint64_t b)
 }
 
 #else
+
+static inline bool simd_same(const char *a, const char *b, uint32_t n)
+{
+	return !memcmp(a, b, n);
+}
 
 static inline uint32_t simd_hash128(uint64_t a, uint64_t b)
 {
