@@ -209,28 +209,71 @@ static inline bool is_extended(const struct stateful *s, const struct conn *c)
 }
 
 /* MSS; window scale and SACK permitted when we open or the peer offered them (RFC 9293
- * section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2); time stamps and ECN as agreed. */
-bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
+ * section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2). Returns how many words of options. */
+always_inline uint32_t syn_options(const struct entry *e, const struct conn *c, bool opens,
+				   uint32_t *option)
 {
-	const struct entry *e = conn_entry(s, c);
-	bool opens = c->state == SYN_SENT;
-	struct fields fields = conn_fields(e, c, opens ? TCP_SYN : TCP_SYN | TCP_ACK, seq);
-	uint32_t option[OPTIONS_MAX / sizeof(uint32_t)], options = 0;
+	uint32_t options = 1;
 
-	fields.window = e->window_plain;
-	option[options++] = htonl(0x02040000u | e->mss);
+	option[0] = htonl(0x02040000u | e->mss);
 	if (opens ? e->scale_offered : c->scale != CONN_NO_SCALE)
 		option[options++] = htonl(0x01030300u | e->scale);
 	if (opens ? e->sack : c->sack)
 		option[options++] = htonl(0x01010402);
-	if (unlikely(c->has_side)) {
-		const struct side *side = table_side(&s->table, c);
+	return options;
+}
 
-		options += stamp_write(s, side, option + options);
-		fields.flags |= side->ecn ? opens ? TCP_ECE | TCP_CWR : TCP_ECE : 0;
-	}
+/* The same with time stamps and ECN as agreed. */
+static __attribute__((noinline)) bool syn_extended(struct stateful *s, struct conn *c,
+						   struct segment *seg, uint32_t seq)
+{
+	const struct entry *e = conn_entry(s, c);
+	const struct side *side = table_side(&s->table, c);
+	bool opens = c->state == SYN_SENT;
+	struct fields fields = conn_fields(e, c, opens ? TCP_SYN : TCP_SYN | TCP_ACK, seq);
+	uint32_t option[OPTIONS_MAX / sizeof(uint32_t)];
+	uint32_t options = syn_options(e, c, opens, option);
+
+	fields.window = e->window_plain;
+	options += stamp_write(s, side, option + options);
+	fields.flags |= side->ecn ? opens ? TCP_ECE | TCP_CWR : TCP_ECE : 0;
 	fields.options = (uint8_t)(options * sizeof(*option));
 	return output_with(s, c, seg, &fields, option, (struct piece){0});
+}
+
+/* Room for all of the three words is written to; only those that are there count. */
+always_inline bool syn_as(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq,
+			  unsigned family)
+{
+	struct entry *e = conn_entry(s, c);
+	bool opens = c->state == SYN_SENT;
+	uint32_t headers = (uint32_t)(s->l2_len + ip_bytes(family) + TCP_BYTES), option[3] = {0};
+	uint32_t length = headers + syn_options(e, c, opens, option) * (uint32_t)sizeof(*option);
+	struct fields fields = conn_fields(e, c, opens ? TCP_SYN : TCP_SYN | TCP_ACK, seq);
+	struct ends ends = conn_ends(s, c, family);
+	struct frame frame;
+	uint8_t *start;
+
+	fields.window = e->window_plain;
+	fields.options = (uint8_t)(length - headers);
+	if (!frame_take(s, c, seg, &ends, family, headers + (uint32_t)sizeof(option), &frame))
+		return false;
+	frame_length(&frame, length);
+	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
+	memcpy(start, e->header, TEMPLATE_MAX);
+	memcpy(start + headers, option, sizeof(option));
+	frame_send(s, e, &frame, &ends, family, &fields, length,
+		   (uint64_t)option[0] + option[1] + option[2]);
+	return true;
+}
+
+bool output_syn(struct stateful *s, struct conn *c, struct segment *seg, uint32_t seq)
+{
+	if (unlikely(c->has_side))
+		return syn_extended(s, c, seg, seq);
+	if (likely(conn_entry(s, c)->family == 4))
+		return syn_as(s, c, seg, seq, 4);
+	return syn_as(s, c, seg, seq, 6);
 }
 
 bool output_segment(struct stateful *s, struct conn *c, struct segment *seg, uint8_t flags,

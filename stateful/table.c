@@ -85,10 +85,10 @@ int table_init(struct table *t, struct arena *arena, uint32_t connections, uint3
  * tag is taken from the bits between, so neither repeats what the position says already. */
 static inline uint32_t hash_bucket(const struct table *t, uint32_t hash)
 {
-	uint32_t group = hash & (t->level - 1);
+	uint32_t group = hash & (2 * t->level - 1);
 
-	if (group < t->split)
-		group |= hash & t->level;
+	if (group >= t->level + t->split) /* that one has not been split off yet */
+		group -= t->level;
 	return group * GROUP_BUCKETS + (hash >> 26);
 }
 

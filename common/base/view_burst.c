@@ -199,7 +199,7 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 				   const struct view_matcher *restrict matcher, unsigned vlans,
 				   struct view *restrict view, uint8_t *restrict reason)
 {
-	unsigned refused = 0;
+	unsigned among = 0;
 
 	for (unsigned i = 0; i < count; i++)
 		packet_prefetch(pkt[i]);
@@ -207,9 +207,9 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 		enum drop drop = shaped_parse(pkt[i], matcher, vlans, &view[i]);
 
 		reason[i] = (uint8_t)drop;
-		refused += drop != DROP_NONE;
+		among |= likely(!drop) ? 1u << view[i].kind : VIEW_REFUSED;
 	}
-	return refused;
+	return among;
 }
 
 unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count,

@@ -201,16 +201,6 @@ void txq_close(struct txq *q)
 	q->tx.count = q->tx.blanks = q->tx.pieces = q->tx.refused = 0;
 }
 
-static uint64_t bytes_of(struct rte_mbuf *const *pkt, unsigned count)
-{
-	uint64_t bytes = 0;
-
-#pragma GCC unroll 8
-	for (unsigned i = 0; i < count; i++)
-		bytes += pkt[i]->pkt_len;
-	return bytes;
-}
-
 /* Some drivers take 32 packets at a time although there is room for more. */
 static unsigned port_send(const struct txq *q, struct rte_mbuf **pkt, unsigned count)
 {
@@ -266,14 +256,14 @@ unsigned txq_flush(struct txq *q, uint64_t now)
 		txq_seal(q);
 	if (!tx->count)
 		return 0;
-	bytes = bytes_of(tx->queue, tx->count);
+	bytes = txq_bytes(tx->queue, tx->count);
 	sent = likely(!q->taps) ? port_send(q, tx->queue, tx->count)
 				: port_send_tapped(q, tx->queue, tx->count, now);
 	tx->count -= sent;
 	q->sealed = tx->count;
 	if (unlikely(tx->count)) {
 		memmove(tx->queue, tx->queue + sent, tx->count * sizeof(*tx->queue));
-		bytes -= bytes_of(tx->queue, tx->count);
+		bytes -= txq_bytes(tx->queue, tx->count);
 	}
 	if (unlikely(tx->refused)) {
 		value[COUNTER_DROP_TX] += tx->refused;

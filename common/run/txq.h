@@ -48,4 +48,15 @@ void txq_seal(struct txq *);
 /* Free the packets of a burst that are not NULL. Those of this queue's own pool become stock. */
 void txq_recycle(struct txq *, struct rte_mbuf **pkt, unsigned count);
 
+/* Bytes of so many packets. */
+static inline uint64_t txq_bytes(struct rte_mbuf *const *pkt, unsigned count)
+{
+	uint64_t bytes = 0;
+
+#pragma GCC unroll 8
+	for (unsigned i = 0; i < count; i++)
+		bytes += pkt[i]->pkt_len;
+	return bytes;
+}
+
 #endif

@@ -287,14 +287,26 @@ static void start_early(struct worker *w)
 		worker_start(w, start);
 }
 
+/* Eight reasons at a time; those behind the burst's last do no harm, but cost a second look. */
+static inline bool some_refused(const struct rx_burst *rx)
+{
+	uint64_t any = 0, eight;
+
+	for (unsigned i = 0; i < rx->count; i += sizeof(eight)) {
+		memcpy(&eight, rx->reason + i, sizeof(eight));
+		any |= eight;
+	}
+	return any;
+}
+
 /* Count the reasons of a burst that an engine has seen, and recycle what it left. */
 static inline void burst_done(struct worker *w, struct rx_burst *rx, const struct engine *engine,
 			      uint64_t now)
 {
 	unsigned accepted = rx->count;
 
-	for (unsigned i = 0; i < rx->count; i++) {
-		if (unlikely(rx->reason[i])) {
+	for (unsigned i = 0; unlikely(some_refused(rx)) && i < rx->count; i++) {
+		if (rx->reason[i]) {
 			worker_reason_count(w, rx, i, engine, now);
 			accepted--;
 		}
@@ -359,12 +371,9 @@ static void sorted_feed(struct worker *w, bool handed, uint64_t now)
 static __attribute__((noinline)) void worker_listen(struct worker *w, unsigned count, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
-	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < count; i++)
-		bytes += rx->pkt[i]->pkt_len;
 	counter_add(w, COUNTER_PKT_RX, count);
-	counter_add(w, COUNTER_BITS_RX, bytes * 8);
+	counter_add(w, COUNTER_BITS_RX, txq_bytes(rx->pkt, count) * 8);
 	w->counters.drop[DROP_NONE] += count;
 	w->stateless->ops->listen(w->stateless, rx->pkt, count, worker_engine_now(w, now));
 	txq_recycle(&w->txq, rx->pkt, count);
@@ -373,8 +382,8 @@ static __attribute__((noinline)) void worker_listen(struct worker *w, unsigned c
 static inline void burst_take(struct worker *w, unsigned count, uint64_t now)
 {
 	struct rx_burst *rx = &w->rx;
-	unsigned refused, not_tcp = 0, not_udp = 0;
-	uint64_t bytes = 0;
+	unsigned among;
+	uint64_t bytes;
 
 	rx->count = count;
 	if (unlikely(w->tunnel != NULL)) {
@@ -385,21 +394,17 @@ static inline void burst_take(struct worker *w, unsigned count, uint64_t now)
 		worker_listen(w, count, now);
 		return;
 	}
-	refused = view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
-	if (unlikely(w->tunnel != NULL))
-		refused += tunnel_learn(&w->tunnel->tunnel, rx, false);
-	for (unsigned i = 0; i < count; i++) {
-		bytes += rx->pkt[i]->pkt_len;
-		not_tcp |= rx->view[i].kind ^ VIEW_TCP;
-		not_udp |= rx->view[i].kind ^ VIEW_UDP;
-	}
+	among = view_parse_burst(rx->pkt, count, &w->matcher, rx->view, rx->reason);
+	if (unlikely(w->tunnel != NULL && tunnel_learn(&w->tunnel->tunnel, rx, false)))
+		among |= VIEW_REFUSED;
+	bytes = txq_bytes(rx->pkt, count);
 	counter_add(w, COUNTER_PKT_RX, count);
 	counter_add(w, COUNTER_BITS_RX, bytes * 8);
-	if (unlikely(refused || (w->handoff && !burst_is_mine(w))))
+	if (unlikely(among & VIEW_REFUSED || (w->handoff && !burst_is_mine(w))))
 		sorted_feed(w, false, now);
-	else if (likely(!not_tcp))
+	else if (likely(among == 1u << VIEW_TCP))
 		tcp_feed(w, now);
-	else if (!not_udp && (w->stateless || w->sockets))
+	else if (among == 1u << VIEW_UDP && (w->stateless || w->sockets))
 		udp_feed(w, rx, now);
 	else
 		sorted_feed(w, false, now);
