@@ -45,11 +45,14 @@ struct conn {
 	struct tuple tuple;
 	uint32_t snd_nxt, rcv_nxt;
 	uint32_t time;
+	/* No field crosses a byte: a load that covers more bytes than the store before it waits for
+	 * the cache, which cost 5 % of all time. */
 	uint32_t state : 4;
 	uint32_t retries : 4;
 	uint32_t entry : 6; /* index into the engine's traffic entries */
-	uint32_t mss : 4;   /* index into the engine's table of peer MSS values */
 	uint32_t sack : 1;  /* both ends permit selective acknowledgments (RFC 2018) */
+	uint32_t fin : 1;   /* our FIN is in flight or acknowledged */
+	uint32_t mss : 4;   /* index into the engine's table of peer MSS values */
 	uint32_t scale : 4; /* the peer's window scale, or CONN_NO_SCALE */
 	uint32_t note : 3;  /* client: 1 + enum failed, the first failure, told at the connection's
 			     * end;  server: enum variant of the response being sent */
@@ -59,7 +62,6 @@ struct conn {
 	uint32_t wait : 1;    /* client: a response is awaited */
 	uint32_t closing : 1; /* client: the request sent was the last; in SYN-SENT: the SYN was
 			       * repeated at once. Server: FIN follows the response */
-	uint32_t fin : 1;     /* our FIN is in flight or acknowledged */
 	union {
 		struct {
 			uint16_t flight; /* sequence space sent and not acknowledged */
