@@ -350,7 +350,6 @@ static void entry_note(struct stateful *s, struct entry *e)
 {
 	struct entry **tcp = e->family == 6 ? &s->tcp6 : &s->tcp;
 
-	e->quick = quick_suits(s, e);
 	if (!e->udp)
 		s->rto_min = RTE_MIN(s->rto_min, RTE_MIN(e->rto, e->config->tcp.min_rto));
 	else if (e->client)
@@ -384,6 +383,7 @@ static int entry_parts(struct stateful *s, const struct config_traffic *t,
 		e->parts = parts;
 		if (entry_init(s, e, t, setup, arena))
 			return -1;
+		e->quick = !setup->long_way && quick_suits(s, e);
 		entry_note(s, e);
 	}
 	return 0;

@@ -5,7 +5,7 @@
  * Three compares - sequence number, acknowledgment, flags by state - decide all of RFC 9293's
  * checks (input_synchronized.c) for these, and what is to be answered follows at once: the packet
  * is turned round. What is not just so is left as it was, and takes the long way; both ways send
- * the same bytes (tests/unit/test_tcp_quick.c plays whole worlds with and without this file).
+ * the same bytes (tests/unit/test_tcp_random.c plays worlds both ways).
  *
  * Only entries take part whose exchanges are plain (quick_suits()). */
 #include "frame.h"

@@ -18,6 +18,7 @@ struct stateful_setup {
 	unsigned worker, workers; /* of that port */
 	uint8_t mac[6];           /* own */
 	bool tx_checksum_offload; /* leave IP and TCP checksums to the port */
+	bool long_way;            /* no segment takes the short way (quick.c): to compare both */
 	bool partial_checksums;   /* what the port receives may bear such; see struct view_rule */
 	const struct steer *steer; /* outlives the engine */
 	struct nexthop *nexthop;   /* of this worker, outlives the engine */

@@ -24,8 +24,8 @@ struct txq {
 	struct tap **tap; /* what captures packets here, received ones too */
 	unsigned taps;
 	struct tunnel *tunnel; /* what packets are put into before they are sent; NULL: none */
-	uint32_t sealed;       /* the first so many of the queue are in it, or are to stay outside */
-	bool prepare; /* checksums are left to the port, which wants to see packets first */
+	uint32_t sealed; /* the first so many of the queue are in it, or are to stay outside */
+	bool prepare;    /* checksums are left to the port, which wants to see packets first */
 };
 
 /* Bytes that txq_open() takes from its arena. */

@@ -150,12 +150,15 @@ static void *arena_calloc(struct arena *arena, size_t size)
 	return block + (-(uintptr_t)block & 63);
 }
 
+bool lab_long_way;
+
 void lab_open(struct lab_end *lab, const struct config *config, unsigned port,
 	      struct packet_box *box, uint32_t tx_capacity)
 {
 	struct stateful_setup setup = {.config = config,
 				       .port = port,
 				       .workers = 1,
+				       .long_way = lab_long_way,
 				       .steer = &lab->steer,
 				       .nexthop = &lab->nexthop,
 				       .counters = &lab->counters,

@@ -45,6 +45,9 @@ struct lab_end {
 	struct lab_arena *arena;
 };
 
+/* Engines opened from now on take no short way. */
+extern bool lab_long_way;
+
 void lab_open(struct lab_end *, const struct config *, unsigned port, struct packet_box *,
 	      uint32_t tx_capacity);
 void lab_close(struct lab_end *);
