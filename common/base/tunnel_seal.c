@@ -59,6 +59,15 @@ static u128 address_load(const uint8_t *at)
 	return address;
 }
 
+/* Whom an IPv6 packet is for: a neighbour solicitation goes to a group, and names its target. */
+static const uint8_t *peer6(const uint8_t *ip, uint32_t room)
+{
+	bool solicits = ip[24] == 0xff && ip[6] == PROTOCOL_ICMP6 &&
+			room >= IP6_BYTES + ICMP_BYTES + 16 && ip[IP6_BYTES] == 135;
+
+	return solicits ? ip + IP6_BYTES + ICMP_BYTES : ip + 24;
+}
+
 /* Which way a frame goes, by its inner addresses. */
 static struct tunnel_path path_of(const struct tunnel *t, const uint8_t *frame, uint32_t room)
 {
@@ -74,7 +83,7 @@ static struct tunnel_path path_of(const struct tunnel *t, const uint8_t *frame, 
 	case ETHER_IP6:
 		if (room < ETH_BYTES + IP6_BYTES)
 			break;
-		return tunnel_path(t, address_load(ip + 8), address_load(ip + 24));
+		return tunnel_path(t, address_load(ip + 8), address_load(peer6(ip, room - ETH_BYTES)));
 	case ETHER_ARP:
 		if (room < ETH_BYTES + ARP_BYTES)
 			break;

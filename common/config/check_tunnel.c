@@ -166,6 +166,12 @@ static void fit_check(struct reader *r, unsigned i)
 	if (port->tunnel.gateway.count > 1 || port->tunnel.gateway6.count > 1)
 		problem_add(r->document, tunnel_spot(r, &s, i, "gateway"), PLACE_VALUE,
 			    "expected one address, or one of each family");
+	if ((port->tunnel.gateway.count || port->tunnel.gateway6.count) &&
+	    !port->tunnel.has_gateway_mac && !port->tunnel.rule.remote.count &&
+	    !port->tunnel.rule.remote6.count)
+		problem_add(r->document, tunnel_spot(r, &s, i, "gateway"), PLACE_KEY,
+			    "expected together with remote or gateway_mac: it can be asked only "
+			    "where it is known to be");
 	for (unsigned t = 0; t < r->config->traffics; t++)
 		if (r->config->traffic[t].kind == REPLAY &&
 		    traffic_uses_port(&r->config->traffic[t], i) &&
