@@ -164,3 +164,34 @@ int change_dip_take(ARGUMENTS)
 	c->dperf.change_dips++;
 	return 0;
 }
+
+/* So many addresses from one on, of a tunnel's end. */
+static int ends_take(char **word, struct config_address *first, uint64_t *count)
+{
+	u128 last = 0xe0000000;
+
+	if (strchr(word[0], '/') || !value_address(word[0], first) ||
+	    whole_take(word[1], 1, UINT16_MAX, count))
+		return -1;
+	if (first->family == 6)
+		last = (u128)0xff << 120;
+	return first->address + *count > last ? -1 : 0;
+}
+
+int vxlan_take(ARGUMENTS)
+{
+	struct dperf_vxlan *vxlan = &c->dperf.vxlan[c->dperf.vxlans];
+	uint8_t mac[6];
+
+	UNUSED;
+	if (c->dperf.vxlans == DPERF_PORTS || whole_take(word[0], 0, (1 << 24) - 1, &vxlan->vni) ||
+	    !value_mac(word[1], mac) || !value_mac(word[2], mac) ||
+	    ends_take(word + 3, &vxlan->local, &vxlan->locals) ||
+	    ends_take(word + 5, &vxlan->remote, &vxlan->remotes) ||
+	    vxlan->local.family != vxlan->remote.family)
+		return -1;
+	vxlan->mac = word[1];
+	vxlan->gateway_mac = word[2];
+	c->dperf.vxlans++;
+	return 0;
+}

@@ -62,6 +62,9 @@ static void ports_check(struct convert *c)
 	if (!d->is_server && d->clients && d->clients != d->ports)
 		WRONG(c, "client", "client: expected one for each port, got %u for %u ports",
 		      d->clients, d->ports);
+	if (d->vxlans && d->vxlans != d->ports)
+		WRONG(c, "vxlan", "vxlan: expected one for each port, got %u for %u ports",
+		      d->vxlans, d->ports);
 	for (unsigned i = 0; i < d->ports; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (!strcmp(d->port[i].device, d->port[j].device))
@@ -222,11 +225,21 @@ static void message_set(struct convert *c)
 		     "too short for HTTP: both ends send raw payloads, and need the same size");
 }
 
+/* What a packet may have inside of a tunnel, if there is one. */
+static uint64_t mtu_inside(const struct dperf *d)
+{
+	uint64_t overhead = 0;
+
+	for (unsigned i = 0; i < d->vxlans; i++)
+		overhead = d->vxlan[i].local.family == 6 ? 70 : overhead ? overhead : 50;
+	return d->mtu - overhead;
+}
+
 static void frame_set(struct convert *c)
 {
 	const struct dperf *d = &c->dperf;
-	unsigned tags = d->vlan ? VLAN_TAG : 0;
-	uint64_t least = UDP_HEADERS + TAG_BYTES + tags, most = 14 + tags + d->mtu;
+	unsigned tags = d->vlan && !d->vxlans ? VLAN_TAG : 0;
+	uint64_t least = UDP_HEADERS + TAG_BYTES + tags, most = 14 + tags + mtu_inside(d);
 	uint64_t size = d->payload_size ? UDP_HEADERS + d->payload_size : d->packet_size;
 	const char *name = d->payload_size ? "payload_size" : "packet_size";
 
@@ -294,9 +307,9 @@ static void tcp_check(struct convert *c)
 	drop(c, "payload_random", "not yet: bodies are a fixed text");
 	drop(c, "launch_num", "not needed: connections are opened one by one, in exact time");
 	message_set(c);
-	if (c->dperf.mss + 40 > c->dperf.mtu)
+	if (c->dperf.mss + 40 > mtu_inside(&c->dperf))
 		WRONG(c, "mss", "mss: expected at most %llu, the MTU less headers",
-		      (unsigned long long)c->dperf.mtu - 40);
+		      (unsigned long long)mtu_inside(&c->dperf) - 40);
 	if (c->dperf.retransmit_s > RETRANSMIT_MOST) {
 		c->dperf.retransmit_s = RETRANSMIT_MOST;
 		drop(c, "retransmit_timeout",

@@ -84,7 +84,7 @@ const struct keyword keyword_table[] = {
 	{"jumbo", WORDS(0, 1, "nothing, or an MTU from 9000 to 9710"), AT(MTU),
 	 .take = jumbo_take},
 	{"vxlan", WORDS(7, 7, "a VNI, two MAC addresses, and twice an IP address and a count"),
-	 AT(PORT), REPEATED, .why = "not yet: packets are not put into tunnels"},
+	 AT(PORT), REPEATED, .take = vxlan_take},
 	{"kni", WORDS(0, 1, "nothing, or a name"), AT(PORT),
 	 .why = "not yet: no packets are handed to the kernel"},
 	{"rss", WORDS(0, 2, "nothing, or l3, l3l4 or auto, and mq_rx_none or mq_rx_rss"),

@@ -51,6 +51,14 @@ struct dperf_port {
 	u128 address, gateway;
 };
 
+/* The tunnel of the port of the same place. */
+struct dperf_vxlan {
+	uint64_t vni;
+	const char *mac, *gateway_mac; /* inside: own, and of all destinations */
+	struct config_address local, remote;
+	uint64_t locals, remotes;
+};
+
 struct dperf_pool {
 	struct ip_range range[256];
 	unsigned ranges;
@@ -69,6 +77,8 @@ struct dperf {
 	enum dperf_protocol protocol;
 	struct dperf_port port[DPERF_PORTS];
 	unsigned ports;
+	struct dperf_vxlan vxlan[DPERF_PORTS];
+	unsigned vxlans;
 	struct dperf_pool client[DPERF_POOLS], server[DPERF_POOLS];
 	unsigned clients, servers;
 	struct dperf_steps steps[DPERF_POOLS];

@@ -16,6 +16,6 @@ keyword_taker tx_burst_take, mode_take, protocol_take, cpu_take, socket_mem_take
 	old_interval_take, flood_take, pipeline_take, payload_size_take, packet_size_take,
 	payload_random_take, slow_start_take, launch_num_take, vlan_take, tos_take,
 	neigh_ignore_take, jumbo_take, mss_take, as_ours_take, tcp_rst_take, http_host_take,
-	http_path_take, http_method_take, retransmit_take;
+	http_path_take, http_method_take, retransmit_take, vxlan_take;
 
 #endif

@@ -115,6 +115,27 @@ static unsigned prefix_of(uint8_t family, u128 a, u128 b)
 	return prefix;
 }
 
+static void ends_write(struct convert *c, const char *key, const struct config_address *first,
+		       uint64_t count)
+{
+	char text[46];
+
+	fprintf(c->out, ", \"%s\": \"%s", key, ip_format(text, first->family, first->address));
+	if (count > 1)
+		fprintf(c->out, "-%s", ip_format(text, first->family, first->address + count - 1));
+	fputc('"', c->out);
+}
+
+static void vxlan_write(struct convert *c, const struct dperf_vxlan *vxlan)
+{
+	entry(c, SLOT_HEAD, 0, "\"tunnel\": {\"kind\": \"vxlan\", \"vni\": %u",
+	      (unsigned)vxlan->vni);
+	ends_write(c, "local", &vxlan->local, vxlan->locals);
+	ends_write(c, "remote", &vxlan->remote, vxlan->remotes);
+	fprintf(c->out, ", \"mac\": \"%s\", \"gateway_mac\": \"%s\"}", vxlan->mac,
+		vxlan->gateway_mac);
+}
+
 static void port_write(struct convert *c, unsigned i)
 {
 	const struct dperf *d = &c->dperf;
@@ -143,6 +164,8 @@ static void port_write(struct convert *c, unsigned i)
 		entry(c, SLOT_VLAN, i, "\"vlan\": %u", (unsigned)d->vlan);
 	if (d->tos)
 		entry(c, SLOT_TOS, i, "\"tos\": %u", (unsigned)d->tos);
+	if (d->vxlans)
+		vxlan_write(c, &d->vxlan[i]);
 	leave(c, "}", SLOT_PORT, SLOT_TOS, i);
 }
 
