@@ -356,8 +356,16 @@ static int command_simulate(int argc, char **argv)
 
 static int check_start(struct config *config, const struct arguments *a)
 {
-	plan_print(config, a->json, stdout);
-	return output_end(EXIT_PASS);
+	struct conversation_set conversations;
+	struct err err = {.exit = EXIT_ENVIRONMENT};
+	int exit = 0;
+
+	if (conversation_set_open(&conversations, config, stderr, &err))
+		exit = fail(&err);
+	else
+		plan_print(config, conversations.result, a->json, stdout);
+	conversation_set_close(&conversations);
+	return exit ? exit : output_end(EXIT_PASS);
 }
 
 static int command_check(int argc, char **argv)

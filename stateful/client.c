@@ -170,8 +170,7 @@ void client_left_over(struct stateful *s, struct conn *c)
 	conn_abort(s, c, -1);
 }
 
-/* The next request by weight: that which its share is owed most. */
-static uint32_t request_pick(struct entry *e)
+uint32_t client_pick(struct entry *e)
 {
 	struct message_set *set = &e->messages;
 	struct ring *best = set->ring;
@@ -216,7 +215,7 @@ bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 	last = last && asks_to_close(s, e);
 	c->closing = last;
 	if (!e->pick)
-		e->pick = 1 + request_pick(e);
+		e->pick = 1 + client_pick(e);
 	content = e->pick - 1;
 	if (!conn_send(s, c, seg, content, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
 		c->closing = 0;
@@ -248,7 +247,10 @@ void client_ready(struct stateful *s, struct conn *c, struct segment *seg)
 	struct entry *e = conn_entry(s, c);
 
 	seg->ack_now = ACK_NOW;
-	if (e->paced && s->draining) {
+	if (e->scripts) { /* conversation_go() follows */
+		if (e->config->tcp.handshake_ack)
+			output_ack(s, c, seg);
+	} else if (e->paced && s->draining) {
 		conn_close(s, c, seg);
 	} else if (e->paced) {
 		go_idle(s, c);

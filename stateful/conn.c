@@ -85,10 +85,11 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 {
 	struct entry *e = conn_entry(s, c);
 	struct tally *tally = &e->stats->level.connection;
+	bool requests = e->client && !e->scripts;
 
-	if (e->client && c->wait && failed == FAILED_RESET && client_blocked(s, c))
+	if (requests && c->wait && failed == FAILED_RESET && client_blocked(s, c))
 		failed = -1;
-	if (e->client && c->wait) {
+	if (requests && c->wait) {
 		e->waiting--;
 		e->stats->level.request.failed[failed < 0 ? FAILED_PROTOCOL : failed]++;
 		client_failed(s, c, failed < 0 ? FAILED_PROTOCOL : (enum failed)failed);
@@ -130,6 +131,8 @@ void conn_give_up(struct stateful *s, struct conn *c)
 {
 	if (c->state == SYN_SENT)
 		conn_end(s, c, FAILED_TIMEOUT);
+	else if (conn_entry(s, c)->scripts && c->has_side)
+		conn_abort(s, c, conversation_silent(s, c));
 	else
 		conn_abort(s, c, FAILED_TIMEOUT);
 }

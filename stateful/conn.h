@@ -36,10 +36,11 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see in
 #define CONN_MSS_MAX     16                      /* distinct peer MSS values kept apart: 4 bits */
 #define CONN_NO_SCALE    15                      /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
-#define CONN_LEFT        6  /* note of a client: left open, and not counted as active */
-#define CONN_CHURNED     7  /* note of a client: to be closed after the response awaited */
-#define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
-#define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
+/* a note is never of FAILED_MISMATCH, which ends its connection at once */
+#define CONN_LEFT       6  /* note of a client: left open, and not counted as active */
+#define CONN_CHURNED    7  /* note of a client: to be closed after the response awaited */
+#define CONN_TIME_SHIFT 5  /* `time` counts 32 ns, wraps after 137 s */
+#define CONN_IDLE_SHIFT 17 /* ... and 131 us while idle: 6 days */
 
 struct conn {
 	struct tuple tuple;
@@ -104,6 +105,7 @@ struct side {
 	uint8_t has_mac : 1;
 	/* agreed on in the handshake: then the side record is the connection's until its end */
 	uint8_t stamped : 1;  /* time stamps (RFC 7323), see stamp.c */
+	uint8_t scripted : 1; /* it plays a script, see conversation.c */
 	uint8_t ecn : 1;      /* explicit congestion notification (RFC 3168), see ecn.c */
 	uint8_t ecn_echo : 1; /* a mark has come: tell the peer until it says that it has slowed
 				 down */
@@ -142,7 +144,11 @@ struct side {
 	uint32_t started;     /* client: when the request was first sent, as conn.time */
 	uint64_t expected;    /* raw payload still to come */
 	struct http_parser parser;
-	uint32_t begun; /* bytes of `begin` */
+	/* of a conversation */
+	uint32_t script, turn; /* its number; turns done */
+	uint32_t heard;        /* of the far end: bytes, and 1 for its FIN */
+	uint64_t turn_at;      /* when the next turn is due; 0: not known */
+	uint32_t begun;        /* bytes of `begin` */
 	/* of what follows only queue[0] is cleared for a new borrower */
 	struct queued queue[QUEUE_MAX]; /* messages to send, one behind the other */
 	char begin[BEGIN_MAX];          /* server with routes: how the request begins */

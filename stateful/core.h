@@ -13,6 +13,7 @@
 #include <rte_udp.h>
 
 #include "../common/base/checksum.h"
+#include "../common/base/script.h"
 #include "message.h"
 #include "stateful.h"
 #include "table.h"
@@ -81,6 +82,10 @@ struct entry {
 	/* Ways to end a connection: whether the last request asks the server to close, and what
 	 * is done with a connection whose last request did not. */
 	struct deal asks, close;
+	/* of conversations; NULL: another kind */
+	const struct script_set *scripts;
+	uint32_t script_mask; /* the bits of a client's initial sequence number that name its script
+			       */
 	struct split *split;
 	uint32_t pick;            /* 1 + the content of the next request; 0: to be chosen */
 	bool paced;               /* requests wait for rps or bps */
@@ -353,6 +358,11 @@ static inline bool conn_is_idle(const struct stateful *s, const struct conn *c)
 	return !side || (!side->receiving && c->snd_nxt == side->start_seq + side->length);
 }
 
+static inline bool conn_is_synchronized(const struct conn *c)
+{
+	return c->state >= ESTABLISHED && c->state <= LAST_ACK;
+}
+
 /* ns from the first transmission of what is awaited until now (RTO doubled with each retry; a
  * sender leaves `time` at the first). */
 static inline uint64_t conn_elapsed(const struct stateful *s, const struct conn *c)
@@ -443,13 +453,15 @@ void sender_delay_ack(struct stateful *, struct conn *);
 /* Have sender_poll() look at the connection: something is to be sent or acknowledged. */
 void sender_ready(struct stateful *, struct conn *);
 void sender_poll(struct stateful *);
+/* More may be sent than before. seg: as conn_send() has it. */
+void sender_go(struct stateful *, struct conn *, struct segment *seg);
 /* Give the side record back if nothing needs it any more. */
 void sender_release(struct stateful *, struct conn *);
 
 /* extension.c: what a connection holds a side record for all its life for. */
 static inline bool side_is_held(const struct side *side)
 {
-	return side->stamped | side->ecn;
+	return side->stamped | side->ecn | side->scripted;
 }
 /* A SYN is about to leave: borrow a side record if there are enough, and note what is to be asked
  * for (seg NULL) or what of the SYN in seg is agreed to. */
@@ -537,6 +549,30 @@ void client_failed(struct stateful *, struct conn *, enum failed);
 bool client_blocked(struct stateful *, struct conn *);
 /* Think time is over: the next request, or the end. */
 void client_think_over(struct stateful *, struct conn *);
+
+/* The content of the next request by weight: that whose share is owed most. */
+uint32_t client_pick(struct entry *);
+
+/* conversation.c: connections that play a script, of an entry with `scripts`.
+ * Make the entry's part of it, with the arena bytes that conversation_reserve() says. -1: no
+ * memory. */
+int conversation_make(struct entry *, const struct script_set *, struct arena *);
+size_t conversation_reserve(const struct config_traffic *);
+/* A client's connection is opened: choose its script, which its initial sequence number names. */
+void conversation_number(struct entry *, struct conn *);
+/* It has its side record, before its SYN or the SYN in seg is answered. */
+void conversation_begin(struct stateful *, struct conn *, const struct segment *seg);
+/* Something has happened to a synchronized connection: do what is due. */
+void conversation_go(struct stateful *, struct conn *, struct segment *seg);
+/* Payload in order, as client_data(); the far end's FIN: false when it came too early, and the
+ * connection is gone. */
+bool conversation_data(struct stateful *, struct conn *, struct segment *seg);
+bool conversation_fin(struct stateful *, struct conn *);
+/* How a connection ends that was reset, or heard nothing for too long: -1 or enum failed. */
+int conversation_reset(const struct stateful *, const struct conn *);
+int conversation_silent(const struct stateful *, const struct conn *);
+/* What it sends: valid until the next call. */
+const struct message *conversation_message(struct entry *, const struct side *);
 
 /* entry.c. Is a traffic entry this engine's, on this port? */
 bool entry_is_mine(const struct config_traffic *, unsigned port);

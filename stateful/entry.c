@@ -14,7 +14,8 @@
 
 bool entry_is_extended(const struct config_traffic *t)
 {
-	return t->tcp.ecn || t->tcp.timestamps == TIMESTAMPS_ON ||
+	return traffic_is_conversation(t->kind) || t->tcp.ecn ||
+	       t->tcp.timestamps == TIMESTAMPS_ON ||
 	       (t->tcp.timestamps == TIMESTAMPS_PEER && !traffic_is_client(t->kind));
 }
 
@@ -118,9 +119,12 @@ static size_t split_reserve(const struct config_traffic *t)
 uint64_t entry_bytes(const struct config *config, const struct config_traffic *t, uint8_t family,
 		     uint64_t connections)
 {
-	uint64_t bytes = sizeof(struct entry) +
-			 message_reserve(t, config->seed, entry_mss(config, t, family)) +
-			 (split_is_kept(t) ? split_reserve(t) : 0);
+	uint64_t bytes =
+		sizeof(struct entry) +
+		(traffic_is_conversation(t->kind)
+			 ? conversation_reserve(t)
+			 : message_reserve(t, config->seed, entry_mss(config, t, family))) +
+		(split_is_kept(t) ? split_reserve(t) : 0);
 
 	bytes += connections * udp_ring(t) * sizeof(uint32_t);
 	if (entry_is_paced(t))
@@ -209,7 +213,7 @@ static void entry_load(struct stateful *s, struct entry *e)
 	else if (!load->concurrency && (load->cps.num == UINT64_MAX ||
 					load->rps.num == UINT64_MAX || load->bps.num == UINT64_MAX))
 		e->concurrency = share(s, e, OPEN_DEFAULT);
-	e->churn = load->cps.den && load->concurrency;
+	e->churn = load->cps.den && load->concurrency && !e->scripts;
 	e->paced = entry_is_paced(e->config);
 }
 
@@ -254,7 +258,7 @@ static bool entry_needs_side(const struct stateful *s, const struct entry *e)
 
 	if (e->udp || s->table.side_capacity >= s->table.capacity)
 		return false;
-	return e->messages.longest > e->mss ||
+	return e->scripts || e->messages.longest > e->mss ||
 	       (e->client && response->body_size != CONFIG_ANY_SIZE &&
 		response->body_size > e->mss);
 }
@@ -319,7 +323,9 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->ack_delay = t->tcp.delayed_ack;
 	entry_window(e, t->tcp.window, t->tcp.scale);
 	entry_header(s, e, setup);
-	if (message_make(&e->messages, t, setup->config->seed, e->mss, arena))
+	if (traffic_is_conversation(t->kind)
+		    ? conversation_make(e, setup->scripts[t - setup->config->traffic], arena)
+		    : message_make(&e->messages, t, setup->config->seed, e->mss, arena))
 		return -1;
 	e->requests = (uint16_t)(RTE_MIN(t->requests_per_connection, requests_unlimited(e))
 				 << e->messages.content_bits);
@@ -327,7 +333,7 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 	e->needs_side = entry_needs_side(s, e);
 	if (split_is_kept(t) && split_init(e, arena))
 		return -1;
-	e->sack = t->tcp.sack && (!e->client || entry_is_bulky(e));
+	e->sack = t->tcp.sack && (!e->client || e->scripts || entry_is_bulky(e));
 	entry_local(s, e);
 	e->ring = udp_ring(t);
 	if (e->udp && udp_init(s, e, arena))
@@ -362,7 +368,8 @@ static void entry_note(struct stateful *s, struct entry *e)
 		if (e->messages.ring[i].delay.last)
 			s->rto_min = RTE_MIN(s->rto_min, RTE_MAX(e->messages.ring[i].delay.first,
 								 (uint64_t)DELAY_LEAST));
-	if (entry_app_time(e) != entry_app_time(&s->entry[0]) || e->close.weight[CLOSE_KEEP])
+	if (e->scripts || entry_app_time(e) != entry_app_time(&s->entry[0]) ||
+	    e->close.weight[CLOSE_KEEP])
 		s->table.hold_app = true;
 	s->entries++;
 }

@@ -117,6 +117,11 @@ static void app_expired(struct stateful *s, struct conn *c)
 	uint64_t limit = left ? e->config->close.timeout : e->client ? e->think : e->idle_timeout;
 
 	c->app = 0;
+	if (unlikely(e->scripts)) {
+		if (conn_is_synchronized(c))
+			conversation_go(s, c, NULL);
+		return;
+	}
 	if (!conn_is_idle(s, c) || (!e->client && c->rtx))
 		return;
 	if (since + (1ull << e->idle_shift) < limit)
@@ -164,7 +169,8 @@ static void drain_conn(struct stateful *s, struct conn *c)
 		udp_close(s, c, s->aborting);
 	else if (s->aborting)
 		conn_abort(s, c, fulfilled ? -1 : FAILED_TIMEOUT);
-	else if (c->state == ESTABLISHED && (e->client ? conn_is_idle(s, c) : !c->closing))
+	else if (c->state == ESTABLISHED && !e->scripts &&
+		 (e->client ? conn_is_idle(s, c) : !c->closing))
 		conn_close(s, c, NULL);
 }
 

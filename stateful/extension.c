@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define ECN_CAPABLE   2  /* ECT(0) */
+#define ECN_CAPABLE   2 /* ECT(0) */
 #define NS_PER_STAMP  1000000u
 #define STAMP_INVALID (24ull * 86400 * 1000000000) /* RFC 7323 section 5.5 */
 
@@ -63,12 +63,14 @@ void extension_begin(struct stateful *s, struct conn *c, const struct segment *s
 		     uint32_t stamp)
 {
 	const struct config_tcp *tcp = &conn_entry(s, c)->config->tcp;
+	bool scripted = conn_entry(s, c)->scripts;
 	bool stamped = seg ? has_stamp : tcp->timestamps == TIMESTAMPS_ON;
 	bool ecn = tcp->ecn && (!seg || ecn_asked(seg));
 	struct side *side;
 
 	stamped &= tcp->timestamps != TIMESTAMPS_OFF;
-	if (!(stamped || ecn) || s->table.side_live >= s->table.side_capacity / 2 ||
+	if (!(stamped || ecn || scripted) ||
+	    (!scripted && s->table.side_live >= s->table.side_capacity / 2) ||
 	    !sender_borrow(s, c, seg))
 		return;
 	side = table_side(&s->table, c);
@@ -77,6 +79,8 @@ void extension_begin(struct stateful *s, struct conn *c, const struct segment *s
 	side->rtt_time = s->now;
 	side->rtt_seq = c->snd_nxt;
 	side->ecn_recover = c->snd_nxt;
+	if (scripted)
+		conversation_begin(s, c, seg);
 	if (!seg)
 		return;
 	stamp_record(s, side, stamp);

@@ -170,6 +170,10 @@ static void input_listen(struct stateful *s, struct segment *seg, uint32_t hash)
 			segment_refuse(seg, DROP_TCP_NO_SIDE);
 		return;
 	}
+	if (e->scripts && s->table.side_live == s->table.side_capacity) {
+		segment_refuse(seg, DROP_TCP_NO_SIDE);
+		return;
+	}
 	c = conn_open(s, e, hash, &seg->tuple, seg->ip6);
 	if (!c) {
 		segment_refuse(seg, DROP_TCP_TABLE_FULL);
@@ -308,6 +312,8 @@ always_inline void input_segment(struct stateful *s, struct segment *seg, uint32
 		input_synchronized(s, e, c, seg);
 	else
 		input_stray(s, seg);
+	if (unlikely(e->scripts) && conn_is_synchronized(c))
+		conversation_go(s, c, seg);
 	if (c->state == CLOSED)
 		return;
 	if (seg->ack_now && !(unlikely(e->ack_delay) && ack_waits(s, c, seg)))

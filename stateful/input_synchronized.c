@@ -93,7 +93,10 @@ static bool input_flags(struct stateful *s, struct conn *c, struct segment *seg)
 		bool said = (c->state == LAST_ACK || c->state == CLOSING) && !c->wait;
 
 		if (seg->seq == c->rcv_nxt)
-			conn_end(s, c, said ? -1 : FAILED_RESET);
+			conn_end(s, c,
+				 said                        ? -1
+				 : conn_entry(s, c)->scripts ? conversation_reset(s, c)
+							     : FAILED_RESET);
 		else
 			conn_challenge(s, c, seg, DROP_TCP_BAD_RST);
 		return false;
@@ -176,6 +179,8 @@ static bool input_ack(struct stateful *s, struct entry *e, struct conn *c, struc
 /* In-order payload to the client or server. */
 static bool input_taken(struct stateful *s, struct entry *e, struct conn *c, struct segment *seg)
 {
+	if (unlikely(e->scripts))
+		return conversation_data(s, c, seg);
 	return e->client ? client_data(s, c, seg) : server_data(s, c, seg);
 }
 
@@ -222,12 +227,16 @@ static void input_fin(struct stateful *s, struct entry *e, struct conn *c, struc
 			conn_challenge(s, c, seg, DROP_TCP_OUT_OF_ORDER);
 		return;
 	}
+	if (unlikely(e->scripts) && !conversation_fin(s, c))
+		return;
 	c->rcv_nxt++;
 	seg->ack_now = ACK_NOW;
 	switch (c->state) {
 	case ESTABLISHED:
 		c->state = CLOSE_WAIT;
 		conn_retire(s, c);
+		if (e->scripts) /* conversation_go() follows */
+			return;
 		if (e->client)
 			client_fin(s, c, seg);
 		else

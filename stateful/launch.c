@@ -121,6 +121,8 @@ static bool launch_one(struct stateful *s, struct entry *e)
 		return true;
 	}
 	c->state = SYN_SENT;
+	if (unlikely(e->scripts))
+		conversation_number(e, c);
 	c->snd_nxt++;
 	c->flight = 1;
 	if (unlikely(e->extended))

@@ -97,12 +97,13 @@ bool sender_borrow(struct stateful *s, struct conn *c, const struct segment *seg
 }
 
 /* The message an offset lies in; *offset becomes that in the message. */
-static const struct message *message_at(const struct entry *e, const struct side *side,
-					uint32_t *offset)
+static const struct message *message_at(struct entry *e, const struct side *side, uint32_t *offset)
 {
 	const struct queued *q = &side->queue[side->queued ? side->queued - 1 : 0];
 	const struct message *m;
 
+	if (side->scripted)
+		return conversation_message(e, side);
 	while (*offset < q->at)
 		q--;
 	m = &e->messages.message[q->message];
@@ -136,7 +137,7 @@ static uint32_t send_at(struct stateful *s, struct conn *c, struct side *side, s
 	if (len)
 		len = RTE_MIN(len, m->length - within);
 	fin = side->fin_wanted && len == left && (!left || !e->config->tcp.separate_fin);
-	if (len && within + len == m->length)
+	if (len && (len == left || within + len == m->length))
 		flags |= TCP_PSH;
 	if (fin)
 		flags |= TCP_FIN;
@@ -563,6 +564,11 @@ void sender_poll(struct stateful *s)
 			output_ack(s, c, NULL);
 		sender_release(s, c);
 	}
+}
+
+void sender_go(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	sender_push(s, c, seg);
 }
 
 void sender_release(struct stateful *s, struct conn *c)

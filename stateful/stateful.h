@@ -22,6 +22,9 @@ struct stateful_setup {
 	bool partial_checksums;   /* what the port receives may bear such; see struct view_rule */
 	const struct steer *steer; /* outlives the engine */
 	struct nexthop *nexthop;   /* of this worker, outlives the engine */
+	/* one per config->traffic[i], of conversations; outlive the engine. May be NULL without any
+	 */
+	const struct script_set *const *scripts;
 	struct counters *counters; /* written by the engine; outlives it */
 	struct traffic_stats *
 		*stats; /* one per config->traffic[i]; those of other ports may be NULL */

@@ -20,12 +20,13 @@
 	X(NO_CONN, "no_conn", "no memory for a connection, or for a request no idle connection")
 
 /* How a connection or request failed. */
-#define FAILED_TABLE(X)                                          \
-	X(TIMEOUT, "timeout", "no answer in time")               \
-	X(RESET, "reset", "reset by the far end")                \
-	X(REFUSED, "refused", "reset in answer to SYN")          \
-	X(STATUS, "status", "another HTTP status than expected") \
-	X(PROTOCOL, "protocol", "malformed, too short, too long or closed too early")
+#define FAILED_TABLE(X)                                                               \
+	X(TIMEOUT, "timeout", "no answer in time")                                    \
+	X(RESET, "reset", "reset by the far end")                                     \
+	X(REFUSED, "refused", "reset in answer to SYN")                               \
+	X(STATUS, "status", "another HTTP status than expected")                      \
+	X(PROTOCOL, "protocol", "malformed, too short, too long or closed too early") \
+	X(MISMATCH, "mismatch", "other bytes than the recorded conversation has")
 
 /* What a client does with a connection at its end. */
 #define CLOSE_TABLE(X)                                   \
@@ -68,7 +69,8 @@ struct traffic_level {
 	uint64_t open;           /* connections open now: SYN sent or received, not yet ended */
 	uint64_t open_max;
 	uint64_t closed[CLOSE_WAYS]; /* of a client whose ways to close have weights */
-	uint64_t bits_rx, bits_tx;   /* of this entry's frames, as bitsRx and bitsTx count */
+	uint64_t compared; /* payload bytes received of conversations: they were as recorded */
+	uint64_t bits_rx, bits_tx; /* of this entry's frames, as bitsRx and bitsTx count */
 };
 
 struct traffic_stats {

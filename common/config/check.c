@@ -10,6 +10,8 @@
 
 #include "../base/counter.h"
 
+#define THINK_FACTOR_MAX 1000000
+
 const struct where *spot_find(struct reader *r, struct spot *s, const char *list, unsigned i,
 			      const char *key, const char *inner)
 {
@@ -150,6 +152,33 @@ static void ports_check(struct reader *r)
 		address_default(c, i, 4);
 		address_default(c, i, 6);
 	}
+}
+
+/* A conversation's own keys, and whether its flow is of one file. */
+static void conversation_check(struct reader *r, unsigned i)
+{
+	struct config_traffic *t = &r->config->traffic[i];
+	struct script_options *o = &t->conversation;
+	const struct where *w;
+	struct spot s;
+
+	w = spot_find(r, &s, "traffic", i, "flow", NULL);
+	if (w->node && o->files > 1)
+		problem_add(r->document, w, PLACE_VALUE, "expected one file with it, got %u",
+			    o->files);
+	if (w->node)
+		o->flow++;
+	w = spot_find(r, &s, "traffic", i, "think_time_factor", NULL);
+	if (!(o->think_factor >= 0 && o->think_factor <= THINK_FACTOR_MAX))
+		problem_add(r->document, w, PLACE_VALUE, "expected a number from 0 to %d",
+			    THINK_FACTOR_MAX);
+	w = spot_find(r, &s, "traffic", i, "files", NULL);
+	if (cJSON_IsArray(w->node) && !o->files)
+		problem_add(r->document, w, PLACE_VALUE, "expected at least one file");
+	for (unsigned f = 0; f < o->files; f++)
+		if (o->file[f] && !strcmp(o->file[f], "-"))
+			problem_add(r->document, w, PLACE_VALUE,
+				    "standard input can be read once only: expected a file");
 }
 
 static bool kind_is_known(struct reader *r, unsigned i)
@@ -450,6 +479,8 @@ static void traffic_check(struct reader *r)
 			continue;
 		port_check(r, i);
 		http_check(r, i);
+		if (c->traffic[i].kind >= CONVERSATION)
+			conversation_check(r, i);
 		if (c->traffic[i].kind == UDP_BLAST)
 			blast_check(r, i);
 		else if (c->traffic[i].kind == REPLAY)
@@ -466,6 +497,50 @@ static void traffic_check(struct reader *r)
 		}
 		entries_check(r, i);
 	}
+}
+
+/* The server's part of an entry of both sides, whose checks have seen it as the client's. */
+static void server_make(struct reader *r, unsigned i)
+{
+	struct config *c = r->config;
+	struct config_traffic *client = &c->traffic[i], *server = &c->traffic[c->traffics];
+	char *name = text_format("%s-server", client->name ? client->name : "");
+
+	client->kind = CONVERSATION_CLIENT;
+	*server = *client;
+	server->kind = CONVERSATION_SERVER;
+	server->port = client->server_port;
+	server->name = storage_text(c, name);
+	server->load = (struct config_load){.concurrency = 0};
+	server->clients = server->clients6 = (struct ip_pool){.ranges = 0}; /* any: NAT */
+	free(name);
+	for (unsigned j = 0; j < c->traffics; j++) {
+		if (c->traffic[j].name)
+			name_check(r, "traffic", i, server->name, c->traffic[j].name);
+		overlap_check(r, c->traffics, j, 4);
+		overlap_check(r, c->traffics, j, 6);
+	}
+	c->traffics++;
+	address_default(c, server->port, 4);
+	address_default(c, server->port, 6);
+}
+
+static void conversations_part(struct reader *r)
+{
+	struct config *c = r->config;
+	struct config_traffic *all;
+	unsigned read = c->traffics, both = 0;
+
+	for (unsigned i = 0; i < read; i++)
+		both += c->traffic[i].kind == CONVERSATION;
+	if (!both)
+		return;
+	all = storage_take(c, (read + both) * sizeof(*all));
+	memcpy(all, c->traffic, read * sizeof(*all));
+	c->traffic = all;
+	for (unsigned i = 0; i < read; i++)
+		if (c->traffic[i].kind == CONVERSATION && c->traffic[i].server_port < c->ports)
+			server_make(r, i);
 }
 
 static const char *const report_part[] = {"traffic", "total",  "steady", "streams", "ports",
@@ -569,6 +644,7 @@ void config_check(struct reader *r)
 {
 	ports_check(r);
 	traffic_check(r);
+	conversations_part(r);
 	duration_check(r);
 	capture_check(r);
 	expect_check(r);

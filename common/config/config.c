@@ -9,9 +9,10 @@
 
 const char *traffic_kind_name(enum traffic_kind kind)
 {
-	static const char *const name[] = {"http-client", "http-server", "tcp-client",
-					   "tcp-server",  "udp-client",  "udp-server",
-					   "udp-blast",   "udp-sink",    "replay"};
+	static const char *const name[] = {
+		"http-client", "http-server",  "tcp-client",          "tcp-server",
+		"udp-client",  "udp-server",   "udp-blast",           "udp-sink",
+		"replay",      "conversation", "conversation-client", "conversation-server"};
 
 	return name[kind];
 }

@@ -16,6 +16,7 @@
 #include "../base/pace.h"
 #include "../base/pool.h"
 #include "../base/replay.h"
+#include "../base/script.h"
 #include "../base/tunnel_rule.h"
 
 #define CONFIG_UNLIMITED UINT32_MAX
@@ -107,7 +108,11 @@ enum traffic_kind {
 	UDP_SERVER,
 	UDP_BLAST,
 	UDP_SINK,
-	REPLAY
+	REPLAY,
+	/* both sides, as the file has it; config_load() makes the other two of it */
+	CONVERSATION,
+	CONVERSATION_CLIENT,
+	CONVERSATION_SERVER
 };
 
 struct config_load {
@@ -328,6 +333,8 @@ struct config_traffic {
 	struct config_tcp tcp;
 	struct config_blast blast;
 	struct replay_options replay;
+	struct script_options conversation;
+	unsigned server_port; /* of CONVERSATION: index into config.port */
 };
 
 enum expect_kind { EXPECT_MIN = 1, EXPECT_MAX = 2 };
@@ -484,7 +491,14 @@ static inline bool config_port_has_tags(const struct config_port *port, const ui
 static inline bool traffic_is_client(enum traffic_kind kind)
 {
 	return kind == HTTP_CLIENT || kind == TCP_CLIENT || kind == UDP_CLIENT ||
-	       kind == UDP_BLAST || kind == REPLAY;
+	       kind == UDP_BLAST || kind == REPLAY || kind == CONVERSATION ||
+	       kind == CONVERSATION_CLIENT;
+}
+
+/* Plays scripts. */
+static inline bool traffic_is_conversation(enum traffic_kind kind)
+{
+	return kind == CONVERSATION_CLIENT || kind == CONVERSATION_SERVER;
 }
 
 /* Sockets of UDP. */

@@ -26,6 +26,7 @@
 #define TUNNELS  .object = OBJECT_TUNNEL, .kinds = KIND_ALL
 #define TRAFFIC  .object = OBJECT_TRAFFIC
 #define LOAD     .object = OBJECT_LOAD, .kinds = KIND_CLIENT
+#define TALK     .object = OBJECT_TRAFFIC, .kinds = KIND_TALK
 #define REQUEST  .object = OBJECT_REQUEST
 #define RESPONSE .object = OBJECT_RESPONSE
 #define CLOSE    .object = OBJECT_CLOSE, .kinds = KIND_CLIENT & ~KIND_UDP_CLIENT
@@ -35,7 +36,7 @@
 #define BLAST    .object = OBJECT_TRAFFIC, .kinds = KIND_UDP_BLAST
 #define REPLAYS  .object = OBJECT_TRAFFIC, .kinds = KIND_REPLAY
 #define RATES    .object = OBJECT_LOAD, .kinds = KIND_UDP_BLAST
-#define TCP      .object = OBJECT_TCP, .kinds = KIND_HTTP | KIND_TCP
+#define TCP      .object = OBJECT_TCP, .kinds = KIND_HTTP | KIND_TCP | KIND_TALK
 #define MODIFY   .object = OBJECT_MODIFY, .kinds = KIND_UDP_BLAST
 #define REWRITE  .object = OBJECT_REWRITE, .kinds = KIND_REPLAY
 #define SPLIT    .object = OBJECT_SPLIT, .kinds = KIND_REPLAY
@@ -381,9 +382,10 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "kind", .kinds = KIND_ALL, .type = TYPE_CHOICE,
 	 FIELD(config_traffic, kind), .required = true,
 	 .choices = "http-client|http-server|tcp-client|tcp-server|udp-client|udp-server|udp-blast|"
-		    "udp-sink|replay",
+		    "udp-sink|replay|conversation|conversation-client|conversation-server",
 	 .help = "What it does: HTTP/1.1, raw payloads over TCP, requests over UDP sockets, UDP "
-		 "packets sent or accounted for, recordings sent again."},
+		 "packets sent or accounted for, recordings sent again packet by packet, or recorded "
+		 "conversations held again over TCP, of which an entry is both sides or one."},
 	{TRAFFIC, .name = "name", .kinds = KIND_ALL, .type = TYPE_NAME, FIELD(config_traffic, name),
 	 .help = "Name in results; absent: traffic0, traffic1, ..."},
 	{TRAFFIC, .name = "port", .kinds = KIND_ALL, .type = TYPE_PORT, FIELD(config_traffic, port),
@@ -395,15 +397,15 @@ const struct key key_table[] = {
 	 COUNTED(config_traffic, vlan, vlans), .min = 1, .max = 4094,
 	 .help = "VLAN id, or a list of two, instead of the port's: short for a network that has "
 		 "these tags and all else from the port."},
-	{TRAFFIC, .name = "clients", .kinds = KIND_CLIENT, .type = TYPE_ADDRESSES,
+	{TRAFFIC, .name = "clients", .kinds = KIND_CLIENT | KIND_TALKER, .type = TYPE_ADDRESSES,
 	 FIELD(config_traffic, clients), .required = true,
 	 .help = "Client addresses: \"10.0.0.1\", \"10.0.0.1-10.0.0.200\", \"10.1.0.0/16\" (every "
 		 "address of it), the same of IPv6, or a list of those. With both families "
 		 "connections alternate between them."},
-	{TRAFFIC, .name = "clients", .kinds = KIND_SERVER, .type = TYPE_ADDRESSES,
+	{TRAFFIC, .name = "clients", .kinds = KIND_SERVER | KIND_CONVERSATION_SERVER, .type = TYPE_ADDRESSES,
 	 FIELD(config_traffic, clients),
 	 .help = "The clients served, written as for a client; absent: anyone."},
-	{TRAFFIC, .name = "client_ports", .kinds = KIND_CLIENT | KIND_UDP_BLAST, .type = TYPE_PORTS,
+	{TRAFFIC, .name = "client_ports", .kinds = KIND_CLIENT | KIND_UDP_BLAST | KIND_TALKER, .type = TYPE_PORTS,
 	 FIELD(config_traffic, client_ports), .standard = "1024-65535",
 	 .help = "Source ports: 1024, \"1024-65535\" or a list of those."},
 	{BLAST, .name = "clients", .type = TYPE_ADDRESSES, FIELD(config_traffic, clients),
@@ -417,13 +419,13 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "server_ports", .kinds = KIND_UDP_SINK, .type = TYPE_PORTS,
 	 FIELD(config_traffic, server_ports),
 	 .help = "UDP ports whose packets it counts; absent: all."},
-	{TRAFFIC, .name = "servers", .kinds = KIND_STATEFUL, .type = TYPE_ADDRESSES,
+	{TRAFFIC, .name = "servers", .kinds = KIND_STATEFUL | KIND_TALK, .type = TYPE_ADDRESSES,
 	 FIELD(config_traffic, servers), .required = true,
 	 .help = "Server addresses: connected to by a client, answered for by a server."},
-	{TRAFFIC, .name = "server_ports", .kinds = KIND_STATEFUL | KIND_UDP_BLAST, .type = TYPE_PORTS,
+	{TRAFFIC, .name = "server_ports", .kinds = KIND_STATEFUL | KIND_UDP_BLAST | KIND_TALK, .type = TYPE_PORTS,
 	 FIELD(config_traffic, server_ports), .standard = "80",
 	 .help = "Server ports: 80, \"80-83\", [80, 443]."},
-	{TRAFFIC, .name = "load", .kinds = KIND_CLIENT | KIND_UDP_BLAST, .type = TYPE_OBJECT, .inner = OBJECT_LOAD,
+	{TRAFFIC, .name = "load", .kinds = KIND_CLIENT | KIND_UDP_BLAST | KIND_TALKER, .type = TYPE_OBJECT, .inner = OBJECT_LOAD,
 	 FIELD(config_traffic, load), .required = true,
 	 .help = "What the client offers; all keys given are held together."},
 	{TRAFFIC, .name = "requests_per_connection", .kinds = KIND_CLIENT, .type = TYPE_REQUESTS,
@@ -440,18 +442,18 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "think_time", .kinds = KIND_CLIENT, .type = TYPE_TIME,
 	 FIELD(config_traffic, think_time), .standard = "0s", .max = DAY,
 	 .help = "Pause between a response and the next request of its connection."},
-	{TRAFFIC, .name = "timeout", .kinds = KIND_STATEFUL & ~KIND_UDP_SERVER, .type = TYPE_TIME,
+	{TRAFFIC, .name = "timeout", .kinds = (KIND_STATEFUL & ~KIND_UDP_SERVER) | KIND_TALK, .type = TYPE_TIME,
 	 FIELD(config_traffic, timeout), .standard = "5s", .min = MS, .max = 120 * S,
 	 .help = "How long connecting, and each response, may take before it has failed. A request "
 		 "over UDP is lost then."},
 	{TRAFFIC, .name = "idle_timeout", .kinds = KIND_HTTP_SERVER | KIND_TCP_SERVER, .type = TYPE_TIME,
 	 FIELD(config_traffic, idle_timeout), .standard = "0s", .max = DAY,
 	 .help = "A server closes connections idle for so long; 0: never."},
-	{TRAFFIC, .name = "catch_up", .kinds = KIND_CLIENT | KIND_UDP_BLAST, .type = TYPE_TIME,
+	{TRAFFIC, .name = "catch_up", .kinds = KIND_CLIENT | KIND_UDP_BLAST | KIND_TALKER, .type = TYPE_TIME,
 	 FIELD(config_traffic, catch_up), .standard = "100ms", .max = 10 * S,
 	 .help = "After a stall so much of the schedule is made up for; the rest counts as not "
 		 "offered."},
-	{TRAFFIC, .name = "max_connections", .kinds = KIND_STATEFUL & ~KIND_UDP_SERVER, .type = TYPE_COUNT,
+	{TRAFFIC, .name = "max_connections", .kinds = (KIND_STATEFUL & ~KIND_UDP_SERVER) | KIND_TALK, .type = TYPE_COUNT,
 	 FIELD(config_traffic, max_connections), .min = 1, .max = UINT32_MAX,
 	 .help = "Room for so many connections at once; absent: as the load needs."},
 	{TRAFFIC, .name = "request", .kinds = KIND_HTTP_CLIENT | KIND_TCP | KIND_UDP_CLIENT, .type = TYPE_OBJECT,
@@ -490,7 +492,7 @@ const struct key key_table[] = {
 	 FIELD(config_traffic, numbered), .standard = "true",
 	 .help = "Begin each request with a number of 4 bytes, with which its answer must begin, "
 		 "as an echo does; false: answers are taken in order."},
-	{TRAFFIC, .name = "tcp", .kinds = KIND_HTTP | KIND_TCP, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
+	{TRAFFIC, .name = "tcp", .kinds = KIND_HTTP | KIND_TCP | KIND_TALK, .type = TYPE_OBJECT, .inner = OBJECT_TCP,
 	 FIELD(config_traffic, tcp), .help = "How TCP behaves."},
 
 	{BLAST, .name = "protocol", .type = TYPE_CHOICE, FIELD(config_traffic, blast.protocol),
@@ -539,10 +541,10 @@ const struct key key_table[] = {
 	{BLAST, .name = "modify", .type = TYPE_LIST, .inner = OBJECT_MODIFY,
 	 COUNTED(config_traffic, blast.modify, blast.modifies),
 	 .help = "Further fields that change from packet to packet."},
-	{TRAFFIC, .name = "tos", .kinds = KIND_STATEFUL, .type = TYPE_COUNT,
+	{TRAFFIC, .name = "tos", .kinds = KIND_STATEFUL | KIND_TALK, .type = TYPE_COUNT,
 	 FIELD(config_traffic, tos), .max = 255,
 	 .help = "TOS byte, or traffic class of IPv6, of the packets sent; absent: the port's."},
-	{TRAFFIC, .name = "ttl", .kinds = KIND_STATEFUL, .type = TYPE_COUNT,
+	{TRAFFIC, .name = "ttl", .kinds = KIND_STATEFUL | KIND_TALK, .type = TYPE_COUNT,
 	 FIELD(config_traffic, ttl), .standard = "64", .min = 1, .max = 255,
 	 .help = "Time to live, or hop limit of IPv6, of the packets sent."},
 	{BLAST, .name = "ttl", .type = TYPE_COUNT, FIELD(config_traffic, blast.ttl),
@@ -626,6 +628,37 @@ const struct key key_table[] = {
 	 .standard = "256Mi", .min = 1048576, .max = UINT64_MAX,
 	 .help = "A recording that takes more bytes is read while it is played."},
 
+	{TALK, .name = "files", .type = TYPE_TEXTS,
+	 COUNTED(config_traffic, conversation.file, conversation.files), .required = true,
+	 .help = "Recordings, pcap or pcapng, plain, gzip or zstd, whose TCP connections are played; "
+		 "one named twice counts twice. Who is to be the other's far end names the same."},
+	{TALK, .name = "filter", .type = TYPE_FILTER, FIELD(config_traffic, conversation.filter),
+	 .help = "Only packets that match, as in \"tcp port 80 and host 10.0.0.1\"."},
+	{TALK, .name = "flow", .type = TYPE_COUNT, FIELD(config_traffic, conversation.flow),
+	 .max = UINT32_MAX,
+	 .help = "Only this connection of a file, by its number as Wireshark's tcp.stream has it: 0 "
+		 "is the first."},
+	{TALK, .name = "weigh", .type = TYPE_CHOICE, FIELD(config_traffic, conversation.weigh),
+	 .choices = "conversations|files", .standard = "conversations",
+	 .help = "What has an equal share of the load: every conversation, or every file."},
+	{TALK, .name = "think_time_factor", .type = TYPE_NUMBER,
+	 FIELD(config_traffic, conversation.think_factor), .standard = "1",
+	 .help = "The recorded think times are multiplied by it; 0: nobody thinks."},
+	{TALK, .name = "max_think_time", .type = TYPE_TIME,
+	 FIELD(config_traffic, conversation.max_think), .max = DAY,
+	 .help = "Longer think times become this; absent: none does."},
+	{TALK, .name = "allow_incomplete", .type = TYPE_BOOL,
+	 FIELD(config_traffic, conversation.allow_incomplete), .standard = "false",
+	 .help = "Connections of which the recording lacks something, and which are left out, do not "
+		 "spoil the verdict."},
+	{TALK, .name = "memory", .type = TYPE_COUNT, FIELD(config_traffic, conversation.memory),
+	 .standard = "1Gi", .min = 65536, .max = UINT64_MAX,
+	 .help = "Recordings whose conversations take more bytes are refused."},
+	{.object = OBJECT_TRAFFIC, .kinds = KIND_CONVERSATION, .name = "server_port",
+	 .type = TYPE_PORT, FIELD(config_traffic, server_port), .required = true,
+	 .help = "Name of the port of the servers' side, which is an entry of its own in results: "
+		 "this one's name and \"-server\"."},
+
 	{REWRITE, .name = "dst_mac", .type = TYPE_MAC, COUNTED(rewrite, dst_mac, has_dst_mac),
 	 .help = "Destination MAC address of every packet."},
 	{REWRITE, .name = "src_mac", .type = TYPE_MAC, COUNTED(rewrite, src_mac, has_src_mac),
@@ -675,9 +708,9 @@ const struct key key_table[] = {
 	{CONVERT, .name = "src", .type = TYPE_MAC, COUNTED(replay_convert, src, given), .required = true,
 	 .help = "Source MAC address, unless the packet's own header names one."},
 
-	{LOAD, .name = "cps", .type = TYPE_RATE, FIELD(config_load, cps),
+	{.object = OBJECT_LOAD, .kinds = KIND_CLIENT | KIND_TALKER, .name = "cps", .type = TYPE_RATE, FIELD(config_load, cps),
 	 .help = "Connections opened per second, any fraction, or \"max\"."},
-	{LOAD, .name = "concurrency", .type = TYPE_LEVEL, FIELD(config_load, concurrency), .min = 1,
+	{.object = OBJECT_LOAD, .kinds = KIND_CLIENT | KIND_TALKER, .name = "concurrency", .type = TYPE_LEVEL, FIELD(config_load, concurrency), .min = 1,
 	 .max = UINT32_MAX, .help = "Connections kept open, or \"max\"."},
 	{LOAD, .name = "rps", .type = TYPE_RATE, FIELD(config_load, rps),
 	 .help = "Requests per second, any fraction, or \"max\"."},

@@ -92,6 +92,7 @@ static int worker_make(struct crew *crew, unsigned port, unsigned number,
 		.steer = &w->port->steer,
 		.nexthop = &w->nexthop,
 		.counters = &w->counters,
+		.scripts = crew->players->conversations.scripts,
 		.stats = w->stats,
 	};
 	memcpy(setup.mac, w->port->mac, sizeof setup.mac);

@@ -16,6 +16,7 @@
 #include "plan_machine.h"
 #include "plan_stream.h"
 #include "port_pool.h"
+#include "report_conversation.h"
 #include "report_json.h"
 
 #define DECIMAL_MAX 40
@@ -211,7 +212,7 @@ static void put_client(FILE *out, const struct config *config, const struct conf
 	}
 }
 
-static void put_server(FILE *out, const struct config_traffic *traffic)
+static void put_listens(FILE *out, const struct config_traffic *traffic)
 {
 	put_thousands(out, "  listens on addresses ",
 		      traffic->servers.count + traffic->servers6.count, "");
@@ -221,13 +222,39 @@ static void put_server(FILE *out, const struct config_traffic *traffic)
 			      " client addresses");
 	else
 		fputs("; serves any client", out);
+}
+
+static void put_server(FILE *out, const struct config_traffic *traffic)
+{
+	put_listens(out, traffic);
 	if (traffic->response.body_size == CONFIG_ANY_SIZE)
 		fputs("; answers with what it received\n", out);
 	else
 		put_thousands(out, "; response body ", traffic->response.body_size, " bytes\n");
 }
 
-static void put_text(FILE *out, const struct config *config)
+/* What is played, by whichever side. */
+static void put_conversation(FILE *out, const struct config *config,
+			     const struct config_traffic *traffic,
+			     const struct conversation_result *conversation)
+{
+	struct load_plan plan;
+
+	if (traffic_is_client(traffic->kind)) {
+		plan_load(&plan, config, traffic);
+		put_tuples(out, traffic);
+		put_thousands(out, " = ", plan.tuples, " tuples\n");
+		put_load(out, &traffic->load, &plan);
+	} else {
+		put_listens(out, traffic);
+		putc('\n', out);
+	}
+	if (conversation)
+		plan_conversation_put(out, conversation);
+}
+
+static void put_text(FILE *out, const struct config *config,
+		     const struct conversation_result *conversation)
 {
 	struct plan_memory memory;
 
@@ -243,6 +270,9 @@ static void put_text(FILE *out, const struct config *config)
 			config->port[traffic->port].name);
 		if (traffic_is_stateless(traffic->kind))
 			plan_stream_put(out, config, traffic);
+		else if (traffic_is_conversation(traffic->kind))
+			put_conversation(out, config, traffic,
+					 conversation ? &conversation[i] : NULL);
 		else if (traffic_is_client(traffic->kind))
 			put_client(out, config, traffic);
 		else
@@ -303,7 +333,8 @@ static void walk_client(struct sink *s, const struct config *config,
 	}
 }
 
-static void walk_traffic(struct sink *s, const struct config *config, unsigned i)
+static void walk_traffic(struct sink *s, const struct config *config, unsigned i,
+			 const struct conversation_result *conversation)
 {
 	const struct config_traffic *traffic = &config->traffic[i];
 
@@ -314,10 +345,13 @@ static void walk_traffic(struct sink *s, const struct config *config, unsigned i
 		plan_stream_walk(s, config, traffic);
 	else if (traffic_is_client(traffic->kind))
 		walk_client(s, config, traffic);
+	if (conversation && traffic_is_conversation(traffic->kind))
+		report_walk_recording(s, &conversation[i]);
 	sink_end(s);
 }
 
-static void put_json(FILE *out, const struct config *config)
+static void put_json(FILE *out, const struct config *config,
+		     const struct conversation_result *conversation)
 {
 	struct json_sink json;
 	struct sink *s = &json.sink;
@@ -332,7 +366,7 @@ static void put_json(FILE *out, const struct config *config)
 	sink_end(s);
 	sink_begin(s, "traffic", SINK_OBJECT);
 	for (unsigned i = 0; i < config->traffics; i++)
-		walk_traffic(s, config, i);
+		walk_traffic(s, config, i, conversation);
 	sink_end(s);
 	sink_begin_flat(s, "memory", SINK_OBJECT);
 	sink_count(s, "connections_bytes", memory.tables);
@@ -347,10 +381,11 @@ static void put_json(FILE *out, const struct config *config)
 	putc('\n', out);
 }
 
-void plan_print(const struct config *config, bool json, FILE *out)
+void plan_print(const struct config *config, const struct conversation_result *conversation,
+		bool json, FILE *out)
 {
 	if (json)
-		put_json(out, config);
+		put_json(out, config, conversation);
 	else
-		put_text(out, config);
+		put_text(out, config, conversation);
 }

@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 #include "../config/config.h"
+#include "conversation_set.h"
 
 /* Print the plan of a configuration: addresses, tuples, memory, cores, frames, rates. The last line
- * of the text is "ok": what is wrong with it was said when it was loaded (plan_faults()). */
-void plan_print(const struct config *, bool json, FILE *out);
+ * of the text is "ok": what is wrong with it was said when it was loaded (plan_faults()).
+ * conversation: per config->traffic[], NULL without any. */
+void plan_print(const struct config *, const struct conversation_result *conversation, bool json,
+		FILE *out);
 
 #endif

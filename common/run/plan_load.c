@@ -171,7 +171,8 @@ void plan_load(struct load_plan *plan, const struct config *config,
 
 	*plan = (struct load_plan){0};
 	plan->tuples = tuples(client);
-	count_frames(&plan->frames, config, client);
+	if (!traffic_is_conversation(client->kind))
+		count_frames(&plan->frames, config, client);
 	if (client->requests_per_connection != CONFIG_UNLIMITED) {
 		if (cps > 0 && !(rps > 0))
 			rps = cps * client->requests_per_connection;

@@ -102,7 +102,7 @@ int player_set_open(struct player_set *set, const struct config *config, bool vi
 	for (unsigned i = 0; i < config->traffics; i++)
 		if (config->traffic[i].kind == REPLAY && player_add(set, i, virtual, err))
 			return -1;
-	return 0;
+	return conversation_set_open(&set->conversations, config, stderr, err);
 }
 
 int player_set_start(struct player_set *set, struct err *err)
@@ -138,5 +138,6 @@ void player_set_close(struct player_set *set)
 		player_close(set->player[i]);
 	free(set->player);
 	free(set->result);
+	conversation_set_close(&set->conversations);
 	*set = (struct player_set){.config = NULL};
 }

@@ -1,15 +1,18 @@
-/* The players of a configuration's replays. */
+/* What a configuration takes of recordings: the players of its replays, the scripts of its
+ * conversations. */
 #ifndef RUN_PLAYER_SET_H
 #define RUN_PLAYER_SET_H
 
 #include "../../pcap/player.h"
 #include "../config/config.h"
+#include "conversation_set.h"
 
 /* What a replay read, for the result: see result.h. */
 struct player_set {
 	const struct config *config;
 	struct player **player;       /* per config->traffic[]; NULL: no replay */
 	struct replay_result *result; /* the same */
+	struct conversation_set conversations;
 };
 
 /* Read all recordings, and say on stderr what is odd about them. virtual: for a virtual clock, with

@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include "report_conversation.h"
 #include "report_stream.h"
 
 #define PORT_GROUP 9 /* of counter_info[]: what the ports count themselves */
@@ -318,6 +319,8 @@ static void walk_traffic(struct sink *s, const struct result *r, unsigned i)
 		walk_closed(s, &stats->level);
 	if (stats->split)
 		report_walk_split(s, traffic, stats->split);
+	if (traffic_is_conversation(traffic->kind))
+		report_walk_conversation(s, r, i);
 	if (traffic_is_client(traffic->kind)) {
 		sink_begin(s, "latency_us", SINK_OBJECT);
 		report_walk_latency(s, "connect", &stats->connect);

@@ -11,6 +11,7 @@
 #include "../base/stats.h"
 #include "../base/stream.h"
 #include "../config/config.h"
+#include "conversation_set.h"
 #include "port.h"
 
 enum phase { PHASE_RESOLVE, PHASE_RAMP, PHASE_STEADY, PHASE_DRAIN, PHASE_DONE };
@@ -64,7 +65,7 @@ struct capture_result {
 struct replay_result {
 	struct player_counts loop;            /* of one loop */
 	const char *problem[READER_PROBLEMS]; /* names of those met */
-	bool is_compared; /* what one port sent and the other received: */
+	bool is_compared;                     /* what one port sent and the other received: */
 	struct player_compared compared;
 	const char *incomplete; /* why it cannot be sent as it is; NULL: it can, or may not */
 };
@@ -89,7 +90,8 @@ struct result {
 	unsigned workers;
 	const struct capture_result *capture; /* per file */
 	unsigned captures;
-	const struct replay_result *replay; /* per config->traffic[]; NULL: none */
+	const struct conversation_result *conversation; /* per config->traffic[]; NULL: none */
+	const struct replay_result *replay;             /* per config->traffic[]; NULL: none */
 	uint64_t connections_bytes, connections_peak, mbufs_bytes, total_bytes;
 	double bytes_per_connection; /* connections_bytes at the peak / open then */
 };

@@ -411,6 +411,7 @@ static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
 		return -1;
 	r->result.started = time(NULL);
 	r->result.replay = r->players.result;
+	r->result.conversation = r->players.conversations.result;
 	failed = run_load(r, err);
 	crew_join(&r->crew);
 	crew_settle(&r->crew);

@@ -4,6 +4,7 @@
  * are all of one kind, and the exit code says it. */
 #include "report.h"
 
+#include "report_conversation.h"
 #include "report_json.h"
 #include "screen_stream.h"
 
@@ -129,7 +130,10 @@ static void put_traffic(FILE *out, const struct result *r, unsigned i)
 	put_achieved(out, r, i);
 	if (traffic->kind != UDP_SERVER)
 		put_tally(out, "connections", &stats->level.connection, client);
-	put_tally(out, "requests", &stats->level.request, client);
+	if (traffic_is_conversation(traffic->kind))
+		screen_conversation(out, r, i);
+	else
+		put_tally(out, "requests", &stats->level.request, client);
 	if (!client)
 		return;
 	screen_latency_head(out);
@@ -165,8 +169,7 @@ static void put_captures(FILE *out, const struct result *r)
 		fprintf(out, "captured %s of %s %s in %s\n",
 			report_thousands(written, r->capture[i].written),
 			report_thousands(shown, r->capture[i].shown),
-			r->capture[i].is_drops ? "dropped packets" : "packets",
-			r->capture[i].file);
+			r->capture[i].is_drops ? "dropped packets" : "packets", r->capture[i].file);
 }
 
 static void put_verdict(FILE *out, const struct verdict *verdict)

@@ -179,6 +179,7 @@ static int load(struct simulation *s, uint64_t *now)
 	s->limited = streams_limited(config);
 	s->next = config->report_interval;
 	r->replay = s->net.players.result;
+	r->conversation = s->net.players.conversations.result;
 	simulated_start(&s->net);
 	if (pass(s, config->ramp, now))
 		return -1;

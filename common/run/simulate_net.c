@@ -71,6 +71,7 @@ static int engines_make(struct simulated_net *net, unsigned port, const struct c
 					  .steer = &p->steer,
 					  .nexthop = &p->nexthop,
 					  .counters = &p->counters,
+					  .scripts = net->players.conversations.scripts,
 					  .stats = p->stats};
 	struct stateless_setup stateless = {
 		.config = net->config,

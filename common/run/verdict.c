@@ -190,8 +190,10 @@ static void limit_recording(struct judge *j, unsigned i)
 {
 	const char *why = j->r->replay ? j->r->replay[i].incomplete : NULL;
 
+	if (!why && j->r->conversation)
+		why = j->r->conversation[i].incomplete;
 	if (why)
-		list_add(&j->limits, "%s: not the whole recording was sent: %s",
+		list_add(&j->limits, "%s: not the whole recording was played: %s",
 			 j->r->config->traffic[i].name, why);
 }
 

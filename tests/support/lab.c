@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+const struct script_set *lab_scripts;
+
 const uint8_t lab_mac[2][6] = {{2, 0, 0, 0, 0, 0xc}, {2, 0, 0, 0, 0, 0x5}};
 
 /* Apostrophes stand for quotation marks. */
@@ -155,7 +157,9 @@ bool lab_long_way;
 void lab_open(struct lab_end *lab, const struct config *config, unsigned port,
 	      struct packet_box *box, uint32_t tx_capacity)
 {
+	const struct script_set *scripts[] = {lab_scripts, lab_scripts};
 	struct stateful_setup setup = {.config = config,
+				       .scripts = scripts,
 				       .port = port,
 				       .workers = 1,
 				       .long_way = lab_long_way,

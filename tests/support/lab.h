@@ -47,6 +47,8 @@ struct lab_end {
 
 /* Engines opened from now on take no short way. */
 extern bool lab_long_way;
+/* What conversations of the next engines play; NULL: they have none. */
+extern const struct script_set *lab_scripts;
 
 void lab_open(struct lab_end *, const struct config *, unsigned port, struct packet_box *,
 	      uint32_t tx_capacity);

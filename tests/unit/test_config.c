@@ -742,11 +742,53 @@ static void test_capture(void **state)
 	config_free(&c);
 }
 
+/* An entry of both sides is two, and other entries lose nothing by it. */
+static void test_conversation(void **state)
+{
+	const struct config_traffic *client, *server;
+	struct config c;
+
+	(void)state;
+	load_good(&c,
+		  "{\"duration\": \"1s\", \"ports\": [{\"name\": \"a\", \"device\": \"if:eth0\","
+		  "\"cores\": 0}, {\"name\": \"b\", \"device\": \"if:eth1\", \"cores\": 0}],"
+		  "\"traffic\": [{\"name\": \"t\", \"kind\": \"conversation\", \"port\": \"a\","
+		  "\"server_port\": \"b\", \"files\": [\"x\", \"y\"], \"weigh\": \"files\","
+		  "\"clients\": \"10.0.0.1\", \"servers\": \"10.0.0.2\", \"load\": {\"cps\": 5},"
+		  "\"think_time_factor\": 0.5, \"max_think_time\": \"2s\"},"
+		  "{\"kind\": \"http-server\", \"port\": \"b\", \"servers\": \"10.0.0.3\"},"
+		  "{\"kind\": \"http-server\", \"port\": \"b\", \"servers\": \"10.0.0.4\"}],"
+		  "\"expect\": [{\"metric\": \"traffic.t-server.failed.mismatch\", \"max\": 0}]}");
+	assert_int_equal(c.traffics, 4);
+	client = &c.traffic[0];
+	server = &c.traffic[3];
+	assert_int_equal(client->kind, CONVERSATION_CLIENT);
+	assert_int_equal(client->load.cps.num, 5);
+	assert_int_equal(server->kind, CONVERSATION_SERVER);
+	assert_string_equal(server->name, "t-server");
+	assert_int_equal(server->port, 1);
+	assert_int_equal(server->load.cps.den, 0);
+	assert_int_equal(server->clients.count, 0);
+	assert_true(server->servers.count == 1);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct script_options *o = &c.traffic[3 * i].conversation;
+
+		assert_int_equal(o->files, 2);
+		assert_int_equal(o->weigh, WEIGH_FILES);
+		assert_int_equal(o->flow, 0);
+		assert_int_equal(o->max_think, 2000000000);
+		assert_true(fabs(o->think_factor - 0.5) < 1e-9);
+		assert_int_equal(o->memory, 1u << 30);
+	}
+	config_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),
 		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_conversation),
 		cmocka_unit_test(test_conf_is_good),
 		cmocka_unit_test(test_schema_is_current),
 		cmocka_unit_test(test_help_has_every_key),

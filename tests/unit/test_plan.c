@@ -143,7 +143,7 @@ static char *print(bool json)
 	static char text[8192];
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
-	plan_print(&made.config, json, out);
+	plan_print(&made.config, NULL, json, out);
 	fclose(out);
 	return text;
 }
