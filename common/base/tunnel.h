@@ -100,6 +100,13 @@ struct tunnel_mark {
 	uint8_t mac[6];
 };
 
+/* A packet that tunnel_open() refused as DROP_TUNNEL_TYPE was GTP-U's echo request: it is turned
+ * round into its answer, to be sent as it is. */
+bool tunnel_echo(const struct tunnel *, struct rte_mbuf *);
+
+/* tunnel_open.c: is this address of the underlay, as it lies in a header, an own end? */
+bool tunnel_ends_here(const struct tunnel *, const uint8_t *address);
+
 /* tunnel.c, for tunnel_seal.c: how a packet between these inner addresses goes. */
 struct tunnel_path tunnel_path(const struct tunnel *, u128 own, u128 peer);
 

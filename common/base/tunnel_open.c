@@ -36,7 +36,7 @@ struct inner {
 	uint16_t ether_type; /* of what is carried, 0: by its first bits */
 };
 
-static bool pool_has(const struct tunnel *t, const uint8_t *at)
+bool tunnel_ends_here(const struct tunnel *t, const uint8_t *at)
 {
 	const struct ip_pool *pool = t->family == 6 ? &t->rule->local6 : &t->rule->local;
 	u128 address = 0;
@@ -299,7 +299,7 @@ static __attribute__((noinline)) int other_open(const struct tunnel *t, struct i
 	udp = view->kind == VIEW_UDP && tunnel_is_udp(t->rule->kind);
 	if (view->family != t->family || (!udp && view->kind != VIEW_CARRIED) ||
 	    (udp && host16(p->data + view->l4 + 2) != t->udp_port) ||
-	    !pool_has(t, p->data + view->l3 + (t->family == 6 ? 24 : 16)))
+	    !tunnel_ends_here(t, p->data + view->l3 + (t->family == 6 ? 24 : 16)))
 		return DROP_TUNNEL_NONE;
 	p->outer = view->l3;
 	p->at = view->payload;
@@ -331,7 +331,8 @@ always_inline bool is_common(const struct tunnel *t, struct inner *p)
 	p->outer = t->l3;
 	p->at = t->l3 + (uint32_t)IP_BYTES + UDP_BYTES;
 	p->end = t->l3 + total;
-	return t->single ? nexthop_ip4(load32(ip + 16)) == t->one.local : pool_has(t, ip + 16);
+	return t->single ? nexthop_ip4(load32(ip + 16)) == t->one.local
+			 : tunnel_ends_here(t, ip + 16);
 }
 
 int tunnel_open(const struct tunnel *t, struct rte_mbuf *m, struct view *view)

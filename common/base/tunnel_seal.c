@@ -83,7 +83,8 @@ static struct tunnel_path path_of(const struct tunnel *t, const uint8_t *frame, 
 	case ETHER_IP6:
 		if (room < ETH_BYTES + IP6_BYTES)
 			break;
-		return tunnel_path(t, address_load(ip + 8), address_load(peer6(ip, room - ETH_BYTES)));
+		return tunnel_path(t, address_load(ip + 8),
+				   address_load(peer6(ip, room - ETH_BYTES)));
 	case ETHER_ARP:
 		if (room < ETH_BYTES + ARP_BYTES)
 			break;

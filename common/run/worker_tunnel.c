@@ -149,7 +149,10 @@ static void outside_input(struct worker *w, struct rx_burst *rx, unsigned i, uin
 	const struct view *view = &rx->view[i];
 	uint64_t *value = w->counters.value;
 
-	if (!rx->reason[i]) {
+	if (rx->reason[i] == DROP_TUNNEL_TYPE && tunnel_echo(&w->tunnel->tunnel, rx->pkt[i])) {
+		rx->reason[i] = DROP_NONE;
+		tx_push(&w->txq.tx, rx_take(rx, i));
+	} else if (!rx->reason[i]) {
 		if (w->handoff && neighbor_is_news(rx->pkt[i], view))
 			worker_news_share(w, rx->pkt[i], view, NEWS_MARK);
 		value[view->kind == VIEW_ARP ? COUNTER_ARP_RX : COUNTER_ICMP_RX]++;

@@ -313,6 +313,49 @@ static void test_wrong_headers(void **state)
 	end_close(&e);
 }
 
+/* GTP-U asks whether an end is there: a datagram, answered with its sequence number. */
+static void assert_echoed(uint8_t family)
+{
+	static const uint8_t request[] = {0x32, 1, 0, 4, 0, 0, 0, 0, 0x12, 0x34, 0, 0};
+	static const uint8_t response[] = {0x32, 2, 0, 6, 0, 0, 0, 0, 0x12, 0x34, 0, 0, 14, 0};
+	struct view_rule rule = plain;
+	struct view view;
+	struct rte_mbuf *m;
+	struct frame f;
+	struct end e;
+	uint8_t *at;
+
+	tunnel_rule_make(&e, TUNNEL_GTPU, family);
+	e.rule.udp_checksum = true;
+	end_open(&e, &plain, true);
+	inner_make(&f, 4);
+	m = sealed(&e, &f); /* its outside serves */
+	at = bytes_of(m) + 14 + (family == 6 ? 40 : 20);
+	put16(at, 50000);
+	put16(at + 4, 8 + sizeof request);
+	put16(at + 6, 0);
+	memcpy(at + 8, request, sizeof request);
+	if (family == 6)
+		put16(bytes_of(m) + 18, 8 + sizeof request);
+	assert_int_equal(opened(&e, m), DROP_TUNNEL_TYPE);
+	assert_true(tunnel_echo(&e.tunnel, m));
+	rule.ip6 = true;
+	assert_int_equal(view_parse(m, &rule, &view), DROP_NONE); /* sums and lengths are right */
+	assert_int_equal(view.payload_len, sizeof response);
+	assert_memory_equal(bytes_of(m) + view.payload, response, sizeof response);
+	assert_memory_equal(bytes_of(m) + view.l4, "\x08\x68\xc3\x50", 4); /* 2152 to 50000 */
+	assert_false(tunnel_echo(&e.tunnel, m));
+	packet_box_free(&box, m);
+	end_close(&e);
+}
+
+static void test_gtpu_echo(void **state)
+{
+	(void)state;
+	assert_echoed(4);
+	assert_echoed(6);
+}
+
 /* GRE with everything that may be in its header. */
 static void test_gre_options(void **state)
 {
@@ -574,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_wrong_headers),
 		cmocka_unit_test(test_gre_options),
+		cmocka_unit_test(test_gtpu_echo),
 		cmocka_unit_test(test_wrong_outside),
 		cmocka_unit_test(test_underlay_is_outside),
 		cmocka_unit_test(test_not_sealed),
