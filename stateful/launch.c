@@ -101,7 +101,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 	uint32_t hash = 0;
 	struct conn *c;
 
-	if (!tx_open(s))
+	if (!tx_open(s) || !tx_stocked(s->tx))
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	if (s->table.live == s->table.capacity)
 		return blocked(e, NOT_OFFERED_NO_CONN);
@@ -127,7 +127,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 	c->flight = 1;
 	if (unlikely(e->extended))
 		extension_begin(s, c, NULL, false, 0);
-	/* without a packet to write it into, or a next hop yet, the SYN is sent by the timer */
+	/* without a next hop yet, the SYN is sent by the timer */
 	output_syn(s, c, NULL, c->snd_nxt - 1);
 	conn_arm_rtx(s, c);
 	return true;

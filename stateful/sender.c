@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define RTO_MAX_US 60000000u
+#define SYN_RETRY  1000000u /* without a packet to write it into */
 
 static struct conn *side_conn(const struct stateful *s, const struct side *side)
 {
@@ -429,15 +430,21 @@ void sender_acked(struct stateful *s, struct conn *c, struct segment *seg, uint3
 	sender_push(s, c, seg->len || seg->flags & TCP_FIN ? NULL : seg);
 }
 
-/* The SYN again, without ECN, which some routers drop SYNs for (RFC 3168 section 6.1.1.1). */
+/* The SYN again, without ECN, which some routers drop SYNs for (RFC 3168 section 6.1.1.1). When
+ * there is no packet for it, that is no retransmission. */
 static void retransmit_syn(struct stateful *s, struct conn *c, struct side *side)
 {
 	side->ecn = 0;
 	side->rtt_time = 0;
+	if (!output_syn(s, c, NULL, side->snd_una)) {
+		side->deadline = s->now + SYN_RETRY;
+		side_arm(s, side);
+		return;
+	}
+	c->retries++;
 	side->rto_us = RTE_MIN(2 * side->rto_us, RTO_MAX_US);
 	timer_set(s, side);
 	s->counters->value[COUNTER_SYN_RT]++;
-	output_syn(s, c, NULL, side->snd_una);
 }
 
 /* Everything that is not acknowledged is to be sent again. */
@@ -462,12 +469,11 @@ static void timer_fire(struct stateful *s, struct conn *c, struct side *side)
 		conn_give_up(s, c);
 		return;
 	}
-	if (c->retries < CONN_RETRIES_MAX)
-		c->retries++;
 	if (c->state == SYN_SENT || c->state == SYN_RECEIVED) {
 		retransmit_syn(s, c, side);
 		return;
 	}
+	c->retries++;
 	if (!probe) {
 		if (c->retries == 1)
 			congestion_lost(e, side, conn_mss(s, c));

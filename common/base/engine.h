@@ -86,6 +86,12 @@ static inline uint32_t tx_room(const struct tx *tx)
 	return tx->capacity - tx->count;
 }
 
+/* Is there a blank packet? */
+static inline bool tx_stocked(struct tx *tx)
+{
+	return __builtin_expect(tx->blanks != 0, 1) || tx->refill(tx);
+}
+
 /* A blank packet (data_off at the usual headroom, lengths 0), or NULL: try again next step. */
 static inline struct rte_mbuf *tx_new(struct tx *tx)
 {

@@ -1,7 +1,9 @@
 /* Random worlds: both engines under every mixture of impairments; the laws hold in each.
  *
- * A world is a function of its seed. `test_tcp_random SEED` runs that one alone and prints what was
- * sent; `test_tcp_random FIRST COUNT` runs as many as wanted. */
+ * A world is a function of its seed. `test_tcp_random SEED` runs that one alone, prints what was
+ * sent and writes it to a capture file; `test_tcp_random FIRST COUNT` runs as many as wanted, and
+ * so does WORLDS in the environment, for a night: `WORLDS=100000 ctest -R tcp_random`. Of a world
+ * that fails the packets are written too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -17,8 +21,9 @@
 
 #define SETS 48
 
-static uint64_t first_seed = 1, seeds = 100;
+static uint64_t first_seed = 1, seeds = 200, seed_now;
 static bool verbose;
+static FILE *capture;
 
 /* What one direction of a connection has sent: a retransmission must be the same bytes. */
 struct stream {
@@ -29,12 +34,15 @@ struct stream {
 
 struct plan {
 	struct world_rule rule;
-	char text[SETS][64];
+	char text[SETS][80];
 	const char *set[SETS + 1];
 	unsigned sets;
 	bool gentle;    /* every connection must succeed */
 	bool untouched; /* and nothing be sent twice, unless pools are ... */
 	bool scarce;
+	bool resets; /* the client ends connections by RST, which the server calls a failure */
+	uint32_t starving;  /* so many in a thousand times there is no packet to write into */
+	uint32_t tx_places; /* of either end's transmit queue */
 };
 
 static struct world w;
@@ -96,6 +104,16 @@ __attribute__((format(printf, 2, 3))) static void set(struct plan *p, const char
 	p->sets++;
 }
 
+/* The packets of a driver run out now and then. */
+static uint32_t starving;
+static struct rng hunger;
+static uint32_t (*refill)(struct tx *);
+
+static uint32_t refill_at_times(struct tx *tx)
+{
+	return rng_below(&hunger, 1000) < starving ? 0 : refill(tx);
+}
+
 static uint64_t pick(struct rng *r, const uint64_t *of, unsigned count)
 {
 	return of[rng_below(r, count)];
@@ -103,6 +121,41 @@ static uint64_t pick(struct rng *r, const uint64_t *of, unsigned count)
 #define PICK(r, ...)                             \
 	pick(r, (const uint64_t[]){__VA_ARGS__}, \
 	     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void plan_load(struct plan *p, struct rng *r, unsigned requests)
+{
+	unsigned kind = (unsigned)rng_below(r, 8);
+
+	switch (kind) {
+	case 0:
+	case 1:
+		set(p, "client.load.concurrency=%lu", (unsigned long)PICK(r, 3, 20));
+		if (kind)
+			set(p, "client.load.cps=%lu", (unsigned long)PICK(r, 3, 20));
+		break;
+	case 2:
+		set(p, "client.load.rps=%lu", (unsigned long)PICK(r, 3, 60));
+		break;
+	case 3:
+		set(p, "client.load.bps=%luk", (unsigned long)PICK(r, 100, 2000));
+		break;
+	default:
+		set(p, "client.load.cps=%lu", (unsigned long)PICK(r, 3, 20, 60));
+	}
+	if (kind != 1)
+		set(p, "client.requests_per_connection=%u", requests);
+	if (kind != 2 && kind != 3)
+		set(p, "client.think_time=%luus", (unsigned long)PICK(r, 0, 0, 100, 30000));
+	if (rng_below(r, 4) == 0) {
+		set(p, "client.close={\"fin\": %lu, \"rst\": %lu, \"first\": \"%s\"}",
+		    (unsigned long)PICK(r, 1, 3), (unsigned long)PICK(r, 0, 0, 1),
+		    rng_below(r, 2) ? "client" : "server");
+		p->resets = true;
+	}
+	if (rng_below(r, 4) == 0)
+		set(p, "client.client_ports=\"2000-2009,3000-3300\"");
+	set(p, "ramp=%lums", (unsigned long)PICK(r, 0, 0, 200));
+}
 
 static void plan_traffic(struct plan *p, struct rng *r)
 {
@@ -121,9 +174,7 @@ static void plan_traffic(struct plan *p, struct rng *r)
 		set(p, "client.request.body.size=%lu", (unsigned long)request);
 		set(p, "server.response.body.size=%lu", (unsigned long)response);
 	}
-	set(p, "client.requests_per_connection=%lu", (unsigned long)requests);
-	set(p, "client.think_time=%luus", (unsigned long)PICK(r, 0, 0, 100, 30000));
-	set(p, "client.load.cps=%lu", (unsigned long)PICK(r, 3, 20, 60));
+	plan_load(p, r, (unsigned)requests);
 }
 
 static void plan_options(struct plan *p, struct rng *r, const char *side)
@@ -160,6 +211,10 @@ static void plan_engines(struct plan *p, struct rng *r)
 		set(p, "memory.kept_segments=%lu", (unsigned long)PICK(r, 0, 4));
 		p->scarce = true;
 	}
+	p->starving = (uint32_t)PICK(r, 0, 0, 0, 0, 50, 300);
+	if (p->starving > 100) /* as if so many were lost */
+		p->gentle = false;
+	p->tx_places = (uint32_t)PICK(r, 2048, 2048, 128);
 	set(p, "client.tcp.handshake_ack=%s", rng_below(r, 3) ? "false" : "true");
 	set(p, "server.tcp.separate_fin=%s", rng_below(r, 3) ? "false" : "true");
 	set(p, "drain=100s");
@@ -181,8 +236,10 @@ static void plan_wire(struct plan *p, struct wire_rule *rule, struct rng *r)
 		p->untouched = false;
 	if (rule->reorder || rule->duplicate)
 		p->untouched = false;
-	/* a burst takes one retransmission after the other when nothing else is on the wire */
-	if (rule->loss * rule->loss_burst * rule->loss_burst + rule->corrupt > 0.08)
+	/* a burst takes one retransmission after the other when nothing else is on the wire; and
+	 * where nothing is kept, what is late is as lost */
+	if (rule->loss * rule->loss_burst * rule->loss_burst + rule->corrupt > 0.08 ||
+	    (p->scarce && rule->reorder > 0.1))
 		p->gentle = false;
 }
 
@@ -217,9 +274,9 @@ static void judge(const struct plan *p, uint64_t seed)
 	if (p->gentle && client->connection.succeeded != client->connection.offered)
 		wrong = "a connection failed on a gentle network";
 	/* an old SYN may find its connection closed, and open one that the client resets */
-	if (p->gentle && server->connection.succeeded < client->connection.offered)
+	if (p->gentle && !p->resets && server->connection.succeeded < client->connection.offered)
 		wrong = "a connection of the server failed on a gentle network";
-	if (p->untouched && !p->scarce &&
+	if (p->untouched && !p->scarce && !p->starving &&
 	    retransmissions(&w.lab[0].counters) + retransmissions(&w.lab[1].counters))
 		wrong = "something was sent twice on a network that loses nothing";
 	if (!wrong && !verbose)
@@ -234,21 +291,66 @@ static void judge(const struct plan *p, uint64_t seed)
 static void open_world(const struct plan *p, bool pieces)
 {
 	world_open(&w, &p->rule, p->set);
-	for (unsigned i = 0; pieces && i < 2; i++)
-		w.lab[i].sim.tx.tx.piece_min = 100;
+	starving = p->starving;
+	hunger.state = p->rule.seed;
+	for (unsigned i = 0; i < 2; i++) {
+		struct tx *tx = &w.lab[i].sim.tx.tx;
+
+		if (pieces)
+			tx->piece_min = 100;
+		refill = tx->refill;
+		tx->refill = refill_at_times;
+		tx->capacity = p->tx_places;
+	}
+}
+
+static void put(const void *bytes, size_t size)
+{
+	assert_int_equal(fwrite(bytes, size, 1, capture), 1);
+}
+
+/* Every packet with its virtual time, in nanoseconds. */
+static void capture_add(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now,
+			unsigned fate)
+{
+	uint32_t head[4] = {(uint32_t)(now / 1000000000), (uint32_t)(now % 1000000000), m->data_len,
+			    m->data_len};
+
+	(void)arg;
+	(void)from;
+	(void)fate;
+	put(head, sizeof(head));
+	put((const char *)m->buf_addr + m->data_off, m->data_len);
+}
+
+static void capture_open(uint64_t seed)
+{
+	const uint32_t head[6] = {0xa1b23c4d, 4 << 16 | 2, 0, 0, 65535, 1};
+	const char *directory = getenv("TMPDIR");
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s/test_tcp_random.%lu.pcap", directory ? directory : "/tmp",
+		 (unsigned long)seed);
+	capture = fopen(name, "wb");
+	assert_non_null(capture);
+	put(head, sizeof(head));
+	w.sim.tap = capture_add;
+	print_message("packets: %s\n", name);
 }
 
 static void run_seed(uint64_t seed)
 {
 	static struct plan p;
 
+	seed_now = seed;
 	plan_world(&p, seed);
 	open_world(&p, seed & 1);
-	if (verbose) {
+	if (verbose)
 		world_record(&w, 200000);
-	} else {
+	else if (seeds)
 		w.sim.tap = watch;
-	}
+	else
+		capture_open(seed);
 	world_run(&w);
 	judge(&p, seed);
 	world_close(&w);
@@ -258,6 +360,8 @@ static void run_seed(uint64_t seed)
 static void test_random_worlds(void **state)
 {
 	(void)state;
+	if (!seeds)
+		run_seed(first_seed);
 	for (uint64_t seed = first_seed; seed < first_seed + seeds; seed++)
 		run_seed(seed);
 }
@@ -321,6 +425,20 @@ static void test_both_ways(void **state)
 				 (unsigned long)seed);
 }
 
+/* The same world once more, in a process of its own, for its packets. */
+static void capture_write(const char *program, uint64_t seed)
+{
+	char number[32];
+	pid_t child = fork();
+
+	snprintf(number, sizeof(number), "%lu", (unsigned long)seed);
+	if (!child) {
+		execl(program, program, number, "0", NULL);
+		_exit(127);
+	}
+	waitpid(child, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,11 +446,23 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_worlds_repeat),
 		cmocka_unit_test(test_both_ways),
 	};
+	const char *worlds = getenv("WORLDS");
+	int failed;
 
+	if (worlds)
+		seeds = strtoull(worlds, NULL, 10);
 	if (argc > 1) {
 		first_seed = strtoull(argv[1], NULL, 10);
 		seeds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 		verbose = argc == 2;
 	}
-	return cmocka_run_group_tests_name("tcp random", tests, NULL, NULL);
+	if (argc > 1)
+		failed = _cmocka_run_group_tests("tcp random", tests, 1, NULL, NULL);
+	else
+		failed = cmocka_run_group_tests_name("tcp random", tests, NULL, NULL);
+	if (capture)
+		fclose(capture);
+	else if (failed || verbose)
+		capture_write(argv[0], seed_now);
+	return failed;
 }
