@@ -25,6 +25,7 @@ static void collect(struct drill *d)
 		struct rte_mbuf *m = tx->queue[i];
 
 		assert_true(d->outs < DRILL_OUT_MAX);
+		d->offloaded += segment_offload(m);
 		if (m->next) { /* payload by reference */
 			m = packet_box_copy(&d->box, m);
 			assert_non_null(m);
@@ -159,7 +160,22 @@ void drill_send_segment(struct drill *d, const struct segment *segment)
 	inject(d, m);
 }
 
-void drill_too_big(struct drill *d, uint32_t seq, uint32_t mtu)
+/* Replace a byte, and make up for it in the checksum (RFC 1624). */
+static void icmp_change(uint8_t *icmp, unsigned at, uint8_t value)
+{
+	uint8_t *word = icmp + (at & ~1u);
+	uint32_t sum = (uint16_t) ~(icmp[2] << 8 | icmp[3]);
+
+	sum += (uint16_t) ~(word[0] << 8 | word[1]);
+	icmp[at] = value;
+	sum += (uint32_t)(word[0] << 8 | word[1]);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	icmp[2] = (uint8_t)(~sum >> 8);
+	icmp[3] = (uint8_t)~sum;
+}
+
+static void too_big(struct drill *d, uint32_t seq, uint32_t mtu, int at, uint8_t value)
 {
 	struct drill_flow *flow = &d->flow[d->current];
 	struct segment quoted = {.ip6 = lab_ip6(),
@@ -176,7 +192,20 @@ void drill_too_big(struct drill *d, uint32_t seq, uint32_t mtu)
 	assert_non_null(m);
 	/* as in lab.h: segments are as long as with IPv4 */
 	segment_write_too_big(&quoted, mtu + (lab_ip6() ? 20 : 0), m, lab_mac[!to], lab_mac[to]);
+	if (at >= 0)
+		icmp_change((uint8_t *)m->buf_addr + m->data_off + (lab_ip6() ? 54 : 34),
+			    (unsigned)at, value);
 	inject(d, m);
+}
+
+void drill_too_big(struct drill *d, uint32_t seq, uint32_t mtu)
+{
+	too_big(d, seq, mtu, -1, 0);
+}
+
+void drill_too_big_but(struct drill *d, uint32_t seq, uint32_t mtu, unsigned at, uint8_t value)
+{
+	too_big(d, seq, mtu, (int)at, value);
 }
 
 void drill_send(struct drill *d, const char *payload, const char *format, ...)

@@ -36,6 +36,7 @@ struct drill {
 	struct packet_box box;
 	struct lab_end lab;
 	enum drill_side side;
+	unsigned offloaded;        /* segments out whose checksums were left to the port */
 	bool split;                /* what we send has its payload in a second segment */
 	struct view_rule far_rule; /* what our end accepts */
 	uint64_t now, zero;        /* zero: when the load began */
@@ -81,6 +82,8 @@ void drill_send(struct drill *, const char *payload, const char *format, ...)
 void drill_send_segment(struct drill *, const struct segment *); /* absolute numbers */
 /* A router says that the segment of ours at `seq`, relative, was longer than `mtu`. */
 void drill_too_big(struct drill *, uint32_t seq, uint32_t mtu);
+/* The same with another value in byte `at` of the ICMP message, its checksum right again. */
+void drill_too_big_but(struct drill *, uint32_t seq, uint32_t mtu, unsigned at, uint8_t value);
 void drill_expect(struct drill *, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void drill_expect_in(struct drill *, uint64_t ns, const char *file, int line, const char *format,

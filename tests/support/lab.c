@@ -135,6 +135,8 @@ void lab_config(struct config *config, const char *const *set)
 		fail_msg("the configuration of this test is refused");
 }
 
+bool lab_offload;
+
 struct lab_arena {
 	struct arena arena; /* first */
 	void *block[128];
@@ -169,6 +171,7 @@ void lab_open(struct lab_end *lab, const struct config *config, unsigned port,
 				       .stats = lab->all};
 	struct err err = {0};
 
+	setup.tx_checksum_offload = lab_offload;
 	memset(lab, 0, sizeof(*lab));
 	lab->steer.workers = 1;
 	lab->nexthop.has_gateway = true;

@@ -34,6 +34,9 @@ static inline unsigned lab_mss(void)
 	return lab_ip6() ? 1220 : 536;
 }
 
+/* Engines that are made now leave checksums to the port. */
+extern bool lab_offload;
+
 /* An engine on one port, with all it needs around it, ready for sim_input(). */
 struct lab_end {
 	struct sim_end sim; /* engine, rule, counters, tx; no wire yet */

@@ -371,6 +371,30 @@ void segment_write_too_big(const struct segment *s, uint32_t mtu, struct rte_mbu
 	m->pkt_len = m->data_len;
 }
 
+/* The TCP checksum field holds the pseudo header's sum. */
+bool segment_offload(struct rte_mbuf *m)
+{
+	uint8_t *frame = (uint8_t *)m->buf_addr + m->data_off;
+	uint8_t *ip = frame + m->l2_len, *tcp = ip + m->l3_len;
+	uint32_t sum = 0;
+
+	if (!(m->ol_flags & RTE_MBUF_F_TX_TCP_CKSUM))
+		return false;
+	if (m->ol_flags & RTE_MBUF_F_TX_IP_CKSUM)
+		put16(ip + 10, internet_sum(0, ip, m->l3_len));
+	for (uint32_t i = m->l2_len + m->l3_len; i < m->pkt_len; i++) {
+		const struct rte_mbuf *part = i < m->data_len ? m : m->next;
+		uint32_t at = i < m->data_len ? i : i - m->data_len;
+		uint8_t byte = ((uint8_t *)part->buf_addr)[part->data_off + at];
+
+		sum += (i - m->l2_len - m->l3_len) % 2 ? byte : (uint32_t)byte << 8;
+	}
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	put16(tcp + 16, (uint16_t)~sum);
+	return true;
+}
+
 int segment_option(const struct segment *s, uint8_t kind)
 {
 	for (unsigned i = 0, length; i < s->options_len; i += length) {

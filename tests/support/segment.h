@@ -53,6 +53,9 @@ void segment_write(const struct segment *, struct rte_mbuf *, const uint8_t *src
 void segment_write_too_big(const struct segment *, uint32_t mtu, struct rte_mbuf *,
 			   const uint8_t *src_mac, const uint8_t *dst_mac);
 
+/* Compute the checksums that a segment leaves to its port, as a NIC does; false: none. */
+bool segment_offload(struct rte_mbuf *);
+
 /* The value of an option (its first two bytes for mss, one for wscale), -1 when it is absent. */
 int segment_option(const struct segment *, uint8_t kind);
 
