@@ -64,6 +64,9 @@ struct view_matcher {
 };
 void view_matcher_make(struct view_matcher *, const struct view_rule *);
 
+/* Bring the headers of a burst into the cache, before it is parsed. */
+void view_prefetch_burst(struct rte_mbuf *const *pkt, unsigned count);
+
 /* The same over a burst; for the common header shape this is one masked compare a packet. reason[i]
  * and view[i] are written for every i. Returns what is among them: a bit 1 << kind for each kind, and
  * VIEW_REFUSED. */

@@ -201,8 +201,6 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 {
 	unsigned among = 0;
 
-	for (unsigned i = 0; i < count; i++)
-		packet_prefetch(pkt[i]);
 	for (unsigned i = 0; i < count; i++) {
 		enum drop drop = shaped_parse(pkt[i], matcher, vlans, &view[i]);
 
@@ -210,6 +208,12 @@ always_inline unsigned burst_parse(struct rte_mbuf *const *restrict pkt, unsigne
 		among |= likely(!drop) ? 1u << view[i].kind : VIEW_REFUSED;
 	}
 	return among;
+}
+
+void view_prefetch_burst(struct rte_mbuf *const *pkt, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		packet_prefetch(pkt[i]);
 }
 
 unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count,

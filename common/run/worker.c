@@ -144,12 +144,15 @@ static inline bool worker_step(struct worker *w, uint64_t now)
 	moved = likely(!w->is_lane) ? worker_receive(w, now) : 0;
 	if (w->handoff)
 		moved += worker_receive_handed(w, now);
+	if (moved && !w->is_lane)
+		worker_look_ahead(w);
 	if (likely(w->started)) {
 		w->engine->ops->poll(w->engine, &w->txq.tx, worker_engine_now(w, now));
 		if (w->stateless)
 			w->stateless->ops->poll(w->stateless, &w->txq.tx,
 						worker_engine_now(w, now));
 	}
+	worker_prefetch_ahead(w);
 	return moved + txq_flush(&w->txq, now);
 }
 

@@ -73,6 +73,7 @@ struct lane {
 struct worker {
 	struct txq txq;
 	struct rx_burst rx;
+	unsigned ahead; /* packets in `rx` that wait for the next step, see worker_look_ahead() */
 	struct counters counters;
 	struct engine *engine;    /* of TCP, and of UDP sockets if `sockets` */
 	struct engine *stateless; /* of other UDP; NULL: this port has no such traffic */

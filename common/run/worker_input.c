@@ -417,11 +417,16 @@ void worker_take(struct worker *w, unsigned count, uint64_t now)
 
 unsigned worker_receive(struct worker *w, uint64_t now)
 {
-	unsigned count = rte_eth_rx_burst(w->port_id, w->queue, w->rx.pkt, RX_BURST_MAX);
-	unsigned own = count;
+	unsigned count = w->ahead, own;
 
-	if (!count)
-		return 0;
+	w->ahead = 0;
+	if (!count) {
+		count = rte_eth_rx_burst(w->port_id, w->queue, w->rx.pkt, RX_BURST_MAX);
+		if (!count)
+			return 0;
+		view_prefetch_burst(w->rx.pkt, count);
+	}
+	own = count;
 	race_get();
 	for (unsigned i = 0; i < w->txq.taps; i++)
 		tap_received(w->txq.tap[i], w->rx.pkt, count, now);
@@ -430,6 +435,19 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 	if (likely(own))
 		burst_take(w, own, now);
 	return count;
+}
+
+void worker_look_ahead(struct worker *w)
+{
+	w->ahead = rte_eth_rx_burst(w->port_id, w->queue, w->rx.pkt, RX_BURST_MAX);
+	for (unsigned i = 0; i < w->ahead; i++)
+		rte_prefetch0(w->rx.pkt[i]);
+}
+
+void worker_prefetch_ahead(const struct worker *w)
+{
+	if (w->ahead)
+		view_prefetch_burst(w->rx.pkt, w->ahead);
 }
 
 unsigned worker_receive_handed(struct worker *w, uint64_t now)

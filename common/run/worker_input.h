@@ -23,6 +23,12 @@ void worker_take(struct worker *, unsigned count, uint64_t now);
 unsigned worker_receive(struct worker *, uint64_t now);
 unsigned worker_receive_handed(struct worker *, uint64_t now);
 
+/* Take the next burst from the port already, when another has just been dealt with. What its
+ * packets say comes from the far end's cache: it does so while timers and launches are seen to, and
+ * then (worker_prefetch_ahead()) while what is queued is sent. */
+void worker_look_ahead(struct worker *);
+void worker_prefetch_ahead(const struct worker *);
+
 /* Count packet i of a burst under its reason, which may be none. seen: the engine that saw it, or
  * NULL. */
 void worker_reason_count(struct worker *, const struct rx_burst *, unsigned i,

@@ -322,5 +322,6 @@ static void handoff_close(struct worker *w)
 void worker_close(struct worker *w)
 {
 	handoff_close(w);
+	rte_pktmbuf_free_bulk(w->rx.pkt, w->ahead);
 	txq_close(&w->txq);
 }
