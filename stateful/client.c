@@ -102,8 +102,7 @@ static void request_failed(struct stateful *s, struct conn *c, enum failed faile
 	e->waiting--;
 	e->stats->level.request.failed[failed]++;
 	client_failed(s, c, failed);
-	if (!c->note || c->note == CONN_CHURNED)
-		c->note = 1 + failed;
+	conn_note(c, failed);
 	if (e->http)
 		s->counters->value[COUNTER_HTTP_ERR]++;
 }
@@ -329,7 +328,7 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 			return;
 		}
 		if (!length_is_right(e, parser)) {
-			request_failed(s, c, FAILED_PROTOCOL);
+			request_failed(s, c, FAILED_LENGTH);
 			return;
 		}
 	}

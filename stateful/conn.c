@@ -74,6 +74,28 @@ static bool state_is_active(enum tcp_state state)
 	       state == UDP_OPEN;
 }
 
+/* A note has 3 bits: only what a connection can outlive is noted. */
+static const uint8_t noted[] = {
+	0, FAILED_TIMEOUT, FAILED_STATUS, FAILED_PROTOCOL, FAILED_LENGTH,
+};
+_Static_assert(sizeof(noted) <= CONN_LEFT, "values of their own");
+
+void conn_note(struct conn *c, enum failed failed)
+{
+	if (c->note && c->note != CONN_CHURNED)
+		return;
+	for (unsigned i = 1; i < sizeof(noted); i++)
+		if (noted[i] == failed)
+			c->note = i & 7;
+}
+
+int conn_unfinished(const struct stateful *s, const struct conn *c)
+{
+	if (!c->wait && c->state != SYN_SENT && c->state != SYN_RECEIVED)
+		return -1;
+	return conn_flight(s, c) && c->retries ? FAILED_TIMEOUT : FAILED_CUT;
+}
+
 void conn_retire(struct stateful *s, struct conn *c)
 {
 	struct entry *e = conn_entry(s, c);
@@ -95,7 +117,7 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 		client_failed(s, c, failed < 0 ? FAILED_PROTOCOL : (enum failed)failed);
 	}
 	if (failed < 0 && e->client && c->note && c->note < CONN_LEFT)
-		failed = c->note - 1;
+		failed = noted[c->note];
 	if (failed < 0) {
 		tally->succeeded++;
 	} else {

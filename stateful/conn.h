@@ -36,11 +36,10 @@ enum tcp_state { /* RFC 9293 section 3.3.2; there is no TIME-WAIT record, see in
 #define CONN_MSS_MAX     16                      /* distinct peer MSS values kept apart: 4 bits */
 #define CONN_NO_SCALE    15                      /* window scaling not agreed on */
 #define CONN_RETRIES_MAX 15
-/* a note is never of FAILED_MISMATCH, which ends its connection at once */
-#define CONN_LEFT       6  /* note of a client: left open, and not counted as active */
-#define CONN_CHURNED    7  /* note of a client: to be closed after the response awaited */
-#define CONN_TIME_SHIFT 5  /* `time` counts 32 ns, wraps after 137 s */
-#define CONN_IDLE_SHIFT 17 /* ... and 131 us while idle: 6 days */
+#define CONN_LEFT        6  /* note of a client: left open, and not counted as active */
+#define CONN_CHURNED     7  /* note of a client: to be closed after the response awaited */
+#define CONN_TIME_SHIFT  5  /* `time` counts 32 ns, wraps after 137 s */
+#define CONN_IDLE_SHIFT  17 /* ... and 131 us while idle: 6 days */
 
 struct conn {
 	struct tuple tuple;
@@ -55,8 +54,8 @@ struct conn {
 	uint32_t fin : 1;   /* our FIN is in flight or acknowledged */
 	uint32_t mss : 4;   /* index into the engine's table of peer MSS values */
 	uint32_t scale : 4; /* the peer's window scale, or CONN_NO_SCALE */
-	uint32_t note : 3;  /* client: 1 + enum failed, the first failure, told at the connection's
-			     * end;  server: enum variant of the response being sent */
+	uint32_t note : 3;  /* client: the first failure, told at the connection's end, see
+			     * conn_note();  server: enum variant of the response being sent */
 	uint32_t has_side : 1;
 	uint32_t rtx : 1;     /* the wheel holds a retransmission entry for this slot */
 	uint32_t app : 1;     /* the wheel holds an idle or think-time entry for this slot */

@@ -399,6 +399,12 @@ void conn_established(struct stateful *, struct conn *);
 /* It is over: tallied as failed by `c->note` (client) or `failed` (-1: succeeded), and its record
  * is free. */
 void conn_end(struct stateful *, struct conn *, int failed);
+/* A request of a client failed and its connection lives on: unless it was left open, the first such
+ * failure is that of the connection. */
+void conn_note(struct conn *, enum failed);
+/* How a connection ends that nobody waits for any longer: -1, succeeded, when nothing is awaited;
+ * else by the far end's silence, or cut off while it still had time. */
+int conn_unfinished(const struct stateful *, const struct conn *);
 /* It does not count as open any more: it is being closed, or left open for good. */
 void conn_retire(struct stateful *, struct conn *);
 /* Where conn.requests is kept now. */
@@ -527,6 +533,8 @@ bool parked_awaits(const struct stateful *, const struct entry *);
 /* Take a segment out of its burst until there are side records; false: it cannot wait here. */
 bool parked_add(struct stateful *, enum parked_kind, struct segment *);
 void parked_poll(struct stateful *);
+/* Nobody will look at them any more. */
+void parked_settle(struct stateful *);
 /* Could parked_poll() go on? */
 bool parked_is_due(const struct stateful *);
 
@@ -655,5 +663,7 @@ void expiry_poll(struct stateful *);
 void expiry_remind(struct stateful *, struct conn *, uint64_t delay);
 /* Close or reset what is open, some of it at a time; true when everything has been looked at. */
 bool drain_poll(struct stateful *);
+/* End all that is open, without a packet. */
+void drain_settle(struct stateful *);
 
 #endif

@@ -163,12 +163,11 @@ void expiry_poll(struct stateful *s)
 static void drain_conn(struct stateful *s, struct conn *c)
 {
 	struct entry *e = conn_entry(s, c);
-	bool fulfilled = !c->wait && c->state != SYN_SENT && c->state != SYN_RECEIVED;
 
 	if (c->state == UDP_OPEN)
 		udp_close(s, c, s->aborting);
 	else if (s->aborting)
-		conn_abort(s, c, fulfilled ? -1 : FAILED_TIMEOUT);
+		conn_abort(s, c, conn_unfinished(s, c));
 	else if (c->state == ESTABLISHED && !e->scripts &&
 		 (e->client ? conn_is_idle(s, c) : !c->closing))
 		conn_close(s, c, NULL);
@@ -192,4 +191,18 @@ bool drain_poll(struct stateful *s)
 			drain_conn(s, c);
 	}
 	return s->sweep == s->table.used;
+}
+
+/* A port that takes no packet, its link being down, keeps the drain from its end; and so may the
+ * clock. */
+void drain_settle(struct stateful *s)
+{
+	for (uint32_t i = 0; i < s->table.used; i++) {
+		struct conn *c = &s->table.conn[i];
+
+		if (c->state == UDP_OPEN)
+			udp_close(s, c, true);
+		else if (c->state != CLOSED)
+			conn_end(s, c, conn_unfinished(s, c));
+	}
 }

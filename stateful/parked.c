@@ -118,3 +118,13 @@ void parked_poll(struct stateful *s)
 		line_go(s, data_is_due(s) ? PARKED_DATA : PARKED_SYN);
 	s->unparking = false;
 }
+
+void parked_settle(struct stateful *s)
+{
+	for (unsigned kind = 0; kind < PARKED_KINDS; kind++) {
+		struct parked_line *line = &s->parked[kind];
+
+		while (line->count)
+			s->tx->release(s->tx, parked_at(line, --line->count)->m);
+	}
+}

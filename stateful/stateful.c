@@ -176,6 +176,14 @@ static void stateful_drain(struct engine *engine, uint64_t now, uint64_t deadlin
 	s->deadline = deadline;
 }
 
+static void stateful_settle(struct engine *engine)
+{
+	struct stateful *s = (struct stateful *)engine;
+
+	drain_settle(s);
+	parked_settle(s);
+}
+
 static bool stateful_idle(const struct engine *engine)
 {
 	const struct stateful *s = (const struct stateful *)engine;
@@ -197,6 +205,7 @@ static const struct engine_ops stateful_ops = {
 	.unreachable = stateful_unreachable,
 	.poll = stateful_poll,
 	.drain = stateful_drain,
+	.settle = stateful_settle,
 	.idle = stateful_idle,
 	.usage = stateful_usage,
 	.describe = stateful_describe,

@@ -46,8 +46,7 @@ static void request_failed(struct entry *e, struct conn *c, enum failed failed)
 {
 	e->stats->level.request.failed[failed]++;
 	c->closing |= c->note == CONN_CHURNED;
-	if (!c->note || c->note == CONN_CHURNED)
-		c->note = 1 + failed;
+	conn_note(c, failed);
 }
 
 static void oldest_lose(struct stateful *s, struct entry *e, struct conn *c)
@@ -197,7 +196,7 @@ void udp_answer(struct stateful *s, struct conn *c, struct rx_burst *rx, unsigne
 	s->counters->value[COUNTER_UDP_RSP]++;
 	if (e->config->response.body_size != CONFIG_ANY_SIZE &&
 	    e->config->response.body_size != view->payload_len)
-		request_failed(e, c, FAILED_PROTOCOL);
+		request_failed(e, c, FAILED_LENGTH);
 	else
 		e->stats->level.request.succeeded++;
 	go_on(s, e, c, was_full, rx, i);

@@ -2,8 +2,9 @@
  *
  *     wanted = offered + not_offered[]      offered = succeeded + failed[]
  *
- * counted in connections; the same for requests in `request`. At the end nothing is open, so both
- * hold exactly; during the run `open` is the difference of the second. One writer, read relaxed. */
+ * counted in connections; the same for requests in `request`. At the end nothing is open - what the
+ * drain could not close is ended by the engine's settle() - so both hold exactly; during the run
+ * `open` is the difference of the second. One writer, read relaxed. */
 #ifndef BASE_STATS_H
 #define BASE_STATS_H
 
@@ -20,13 +21,15 @@
 	X(NO_CONN, "no_conn", "no memory for a connection, or for a request no idle connection")
 
 /* How a connection or request failed. */
-#define FAILED_TABLE(X)                                                               \
-	X(TIMEOUT, "timeout", "no answer in time")                                    \
-	X(RESET, "reset", "reset by the far end")                                     \
-	X(REFUSED, "refused", "reset in answer to SYN")                               \
-	X(STATUS, "status", "another HTTP status than expected")                      \
-	X(PROTOCOL, "protocol", "malformed, too short, too long or closed too early") \
-	X(MISMATCH, "mismatch", "other bytes than the recorded conversation has")
+#define FAILED_TABLE(X)                                                                   \
+	X(TIMEOUT, "timeout", "no answer in time")                                        \
+	X(RESET, "reset", "reset by the far end")                                         \
+	X(REFUSED, "refused", "reset in answer to SYN")                                   \
+	X(STATUS, "status", "another HTTP status than expected")                          \
+	X(PROTOCOL, "protocol", "malformed, longer than it said, or closed too early")    \
+	X(MISMATCH, "mismatch", "other bytes than the recorded conversation has")         \
+	X(LENGTH, "length", "well-formed, but of another length than response.body.size") \
+	X(CUT, "cut", "cut off by the end of the run while the far end still had time")
 
 /* What a client does with a connection at its end. */
 #define CLOSE_TABLE(X)                                   \

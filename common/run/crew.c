@@ -196,8 +196,12 @@ void crew_join(struct crew *crew)
 
 void crew_settle(struct crew *crew)
 {
-	for (unsigned i = 0; i < crew->workers; i++)
+	for (unsigned i = 0; i < crew->workers; i++) {
+		struct engine *engine = crew->worker[i]->engine;
+
+		engine->ops->settle(engine);
 		worker_close(crew->worker[i]);
+	}
 }
 
 void crew_close(struct crew *crew)

@@ -21,10 +21,10 @@ struct crew_engine {
 struct crew {
 	const struct config *config;
 	const struct port *ports;
-	const struct clock *clock; /* calibrated */
+	const struct clock *clock;  /* calibrated */
 	struct player_set *players; /* of replays */
-	struct orders orders;      /* written by the control thread */
-	struct worker **worker;    /* in the order of ports, then of their cores */
+	struct orders orders;       /* written by the control thread */
+	struct worker **worker;     /* in the order of ports, then of their cores */
 	unsigned workers;
 	struct memory_arena *arena; /* one per worker */
 	struct worker_group *group; /* one per core */
@@ -42,7 +42,8 @@ int crew_launch(struct crew *, struct err *);
 /* Order the threads to stop, if they run, and wait until they have. Workers remain readable. */
 void crew_join(struct crew *);
 
-/* Free the workers' packets, so that the totals are final; after crew_join(). */
+/* End what is still open and free the workers' packets, so that the totals are final; after
+ * crew_join(). */
 void crew_settle(struct crew *);
 
 void crew_close(struct crew *);

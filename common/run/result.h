@@ -86,6 +86,9 @@ struct result {
 	unsigned intervals;
 	struct port_stats *port;  /* per config->port[i] */
 	const struct port *ports; /* NULL for `simulate` */
+	/* per port: when its link was found down, ns since the load began, if it has not come up
+	 * again; 0: it is up. NULL: there are no links */
+	const uint64_t *link_down;
 	struct worker_result *worker;
 	unsigned workers;
 	const struct capture_result *capture; /* per file */

@@ -274,26 +274,26 @@ static int load_watch(struct run *r, struct err *err)
 	}
 }
 
-static bool crew_idle(const struct run *r, bool clients_only)
+/* Are all workers idle that have clients, or have none? */
+static bool crew_idle(const struct run *r, bool clients)
 {
 	for (unsigned i = 0; i < r->crew.workers; i++) {
 		const struct worker *w = r->crew.worker[i];
 
-		if ((w->has_client || !clients_only) &&
-		    !__atomic_load_n(&w->status.idle, __ATOMIC_ACQUIRE))
+		if (w->has_client == clients && !__atomic_load_n(&w->status.idle, __ATOMIC_ACQUIRE))
 			return false;
 	}
 	return true;
 }
 
-/* Wait until clients, or all, are idle; not longer than to the deadline and a little more. */
-static int drain_wait(struct run *r, bool clients_only, struct err *err)
+/* Wait until clients, or servers, are idle; not longer than to the deadline and a little more. */
+static int drain_wait(struct run *r, bool clients, struct err *err)
 {
 	struct orders *orders = &r->crew.orders;
 	uint64_t began = run_now(r);
 	bool hastened = signal_came();
 
-	while (!crew_idle(r, clients_only)) {
+	while (!crew_idle(r, clients)) {
 		uint64_t deadline = order_at(orders, ORDER_DEADLINE);
 
 		if (run_now(r) > RTE_MAX(deadline, began) + SLACK_NS)
@@ -412,7 +412,10 @@ static int run_crew(struct run *r, enum exit_code *exit, struct err *err)
 	r->result.started = time(NULL);
 	r->result.replay = r->players.result;
 	r->result.conversation = r->players.conversations.result;
+	r->result.link_down = r->watch.link_down;
 	failed = run_load(r, err);
+	if (order_at(&r->crew.orders, ORDER_START) != UINT64_MAX)
+		watch_links(&r->watch, run_now(r) - r->t0);
 	crew_join(&r->crew);
 	crew_settle(&r->crew);
 	if (!failed)

@@ -209,6 +209,7 @@ static int run_phases(struct simulation *s)
 		return -1;
 	r->drain = now - s->end;
 	simulated_run(&s->net, now + SLACK_NS);
+	simulated_settle(&s->net);
 	simulated_snapshot(&s->net, &r->total);
 	r->total.at = now;
 	for (unsigned i = 0; i < s->config->ports; i++) {

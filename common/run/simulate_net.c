@@ -429,6 +429,12 @@ bool simulated_idle(const struct simulated_net *net, bool clients_only)
 	return true;
 }
 
+void simulated_settle(struct simulated_net *net)
+{
+	for (unsigned i = 0; i < net->config->ports; i++)
+		net->port[i].end.engine->ops->settle(net->port[i].end.engine);
+}
+
 uint64_t simulated_next(const struct simulated_net *net)
 {
 	uint64_t next = UINT64_MAX;

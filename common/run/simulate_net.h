@@ -58,6 +58,8 @@ void simulated_run(struct simulated_net *, uint64_t until);
 /* Drain the ports with clients, or all. */
 void simulated_drain(struct simulated_net *, bool clients_only, uint64_t deadline);
 bool simulated_idle(const struct simulated_net *, bool clients_only);
+/* It is over: end what is still open. */
+void simulated_settle(struct simulated_net *);
 
 /* When the next thing happens; UINT64_MAX: nothing will. */
 uint64_t simulated_next(const struct simulated_net *);

@@ -8,20 +8,24 @@
  *   - packets of a stream were lost, and no criterion speaks about streams.X.lost or .unique;
  *   - a client's connection or request failed in a way that no criterion speaks about. A criterion
  *     on traffic.X.failed.KIND speaks about that kind, one on httpErr about wrong and malformed
- *     responses, one on skErr or traffic.X.succeeded about all.
+ *     responses, one on skErr or traffic.X.succeeded about all;
+ *   - a link went down and stayed down, and its clients failed or could not send: then what the
+ *     port did not take is no limit of the generator.
  *
  * Limits, of the generator: more than 0.1 % of the wanted load was not offered (late, tx_full,
  * no_conn; no_tuple when nothing failed, for failed connections hold their tuples), a recording
  * could not be read to its end or holds what is no Ethernet, a replay took more than 1 % longer
  * than it should have, of the packets sent was given up, or of those received was lost in the port;
+ * more than 1 % of the connections were cut off by the end of the run, so that nobody knows (fewer:
+ * a remark);
  * a numeric target was missed by 1 % while a worker was busy more than 95 % of the time; or a
  * client offered nothing. A load with "max" in it asks for as much as there is: of these only
  * `late` counts.
  *
  * Which decides, when there are both? fail, if a criterion with `max` or on a metric that does not
- * exist is not met, or if more than 1 % of a client's connections or requests failed: no overload
- * of the generator explains that away. Otherwise invalid: a generator at its limit misses minima
- * and loses a few connections by itself.
+ * exist is not met, if a link stayed down, or if more than 1 % of a client's connections or
+ * requests failed, those cut off apart: no overload of the generator explains that away. Otherwise
+ * invalid: a generator at its limit misses minima and loses a few connections by itself.
  *
  * A run interrupted before the steady phase is invalid and not judged further; later, it is judged
  * by what it measured, with a remark. Servers alone pass unless a criterion says otherwise, also
@@ -48,6 +52,7 @@ struct judge {
 	struct list faults, limits, remarks;
 	bool decisive; /* a fault that no limit explains away */
 	bool clients;
+	bool link_lost; /* a fault names a link that is down */
 };
 
 static void list_add(struct list *list, const char *format, ...)
@@ -268,6 +273,26 @@ static void limit_targets(struct judge *j, unsigned i)
 			     achieved.concurrency);
 }
 
+/* Who is cut off by the end had time left: that is neither good nor bad, and a run of which much is
+ * so has not measured it. */
+static void limit_cut(struct judge *j, const struct config_traffic *traffic,
+		      const struct tally *tally, unsigned spoken_of)
+{
+	uint64_t cut = spoken_of >> FAILED_CUT & 1 ? 0 : tally->failed[FAILED_CUT];
+	char advice[128] = "";
+
+	if (!cut)
+		return;
+	if (!j->r->interrupted)
+		snprintf(advice, sizeof(advice), ": drain is %g s, their time-out %g s",
+			 (double)j->r->config->drain / 1e9, (double)traffic->timeout / 1e9);
+	list_add(over_permille(cut, tally->offered * 10) ? &j->limits : &j->remarks,
+		 "%s: %" PRIu64 " of %" PRIu64 " connections were cut off by %s while the far end "
+		 "still had time to answer%s",
+		 traffic->name, cut, tally->offered,
+		 j->r->interrupted ? "the interruption" : "the end of the drain", advice);
+}
+
 static void limit_packets(struct judge *j)
 {
 	const uint64_t *total = j->r->total.counters.value;
@@ -276,7 +301,7 @@ static void limit_packets(struct judge *j)
 	uint64_t lost = total[COUNTER_IMISSED] + total[COUNTER_RX_NOMBUF];
 	uint64_t received = total[COUNTER_PKT_RX] + lost;
 
-	if (over_permille(given_up, sent))
+	if (!j->link_lost && over_permille(given_up, sent))
 		list_add(&j->limits,
 			 "the ports refused %" PRIu64 " of %" PRIu64 " packets to send (dropTx): "
 			 "give them more cores or tx_descriptors, or lower the load",
@@ -312,7 +337,7 @@ static unsigned kinds_spoken_of(const char *metric, const char *name)
 
 	if (!strncmp(metric, "total.", 6) || !strncmp(metric, "steady.", 7)) {
 		if (!strcmp(dot, ".httpErr"))
-			return 1u << FAILED_STATUS | 1u << FAILED_PROTOCOL;
+			return 1u << FAILED_STATUS | 1u << FAILED_PROTOCOL | 1u << FAILED_LENGTH;
 		return strcmp(dot, ".skErr") ? 0 : ALL_KINDS;
 	}
 	if (!rest)
@@ -347,15 +372,23 @@ static void fault_failures(struct judge *j, const struct config_traffic *traffic
 		j->decisive = true;
 }
 
-static void fault_traffic(struct judge *j, unsigned i)
+static unsigned traffic_spoken_of(const struct config *config, const struct config_traffic *traffic)
 {
-	const struct config *config = j->r->config;
-	const struct config_traffic *traffic = &config->traffic[i];
-	const struct traffic_level *level = &j->r->traffic[i].level;
 	unsigned spoken_of = 0;
 
 	for (unsigned e = 0; e < config->expects; e++)
 		spoken_of |= kinds_spoken_of(config->expect[e].metric, traffic->name);
+	return spoken_of;
+}
+
+static void fault_traffic(struct judge *j, unsigned i, bool link_lost)
+{
+	const struct config_traffic *traffic = &j->r->config->traffic[i];
+	const struct traffic_level *level = &j->r->traffic[i].level;
+	unsigned spoken_of = traffic_spoken_of(j->r->config, traffic);
+
+	if (!link_lost)
+		spoken_of |= 1u << FAILED_CUT; /* see limit_cut() */
 	fault_failures(j, traffic, &level->connection, spoken_of, "connections");
 	/* With one request a connection the second sentence would only repeat the first. */
 	if (level->request.offered != level->connection.offered ||
@@ -432,6 +465,74 @@ static void fault_expect(struct judge *j, const struct config_expect *expect)
 	}
 }
 
+/* Links. */
+
+/* What a client entry could not send, or had no success with. */
+static uint64_t traffic_lost(const struct judge *j, unsigned i)
+{
+	const struct tally *tally = &j->r->traffic[i].level.connection;
+	uint64_t lost = tally_failed(tally) + tally_not_offered(tally);
+
+	if (traffic_is_stateless(j->r->config->traffic[i].kind))
+		lost += j->r->total.counters.value[COUNTER_DROP_TX];
+	return lost;
+}
+
+/* Does a client's traffic go through the port, in one of its networks perhaps, and suffer? */
+static bool traffic_suffers(const struct judge *j, unsigned i, unsigned port)
+{
+	const struct config *config = j->r->config;
+
+	if (!traffic_is_client(config->traffic[i].kind) || !traffic_lost(j, i))
+		return false;
+	for (unsigned p = 0; p < config->ports; p++)
+		if ((config->port[p].is_network ? config->port[p].host : p) == port &&
+		    traffic_uses_port(&config->traffic[i], p))
+			return true;
+	return false;
+}
+
+static bool traffic_lost_link(const struct judge *j, unsigned i)
+{
+	for (unsigned port = 0; j->r->link_down && port < j->r->config->ports; port++)
+		if (j->r->link_down[port] && traffic_suffers(j, i, port))
+			return true;
+	return false;
+}
+
+static void fault_link(struct judge *j, unsigned port)
+{
+	const struct config *config = j->r->config;
+	bool suffers = false;
+
+	for (unsigned i = 0; i < config->traffics; i++)
+		suffers |= traffic_suffers(j, i, port);
+	if (!suffers)
+		return;
+	list_add(
+		&j->faults,
+		"port %s: its link was down %.1f s after the load began, and did not come up again",
+		config->port[port].name, (double)j->r->link_down[port] / 1e9);
+	j->link_lost = j->decisive = true;
+}
+
+/* What an entry's figures say of the generator: nothing, when they are the link's. */
+static void limit_traffic(struct judge *j, unsigned i)
+{
+	const struct config_traffic *traffic = &j->r->config->traffic[i];
+	const struct traffic_level *level = &j->r->traffic[i].level;
+
+	limit_recording(j, i);
+	limit_stretched(j, i);
+	if (traffic_lost_link(j, i))
+		return;
+	limit_nothing(j, traffic, &level->connection);
+	limit_cut(j, traffic, &level->connection, traffic_spoken_of(j->r->config, traffic));
+	limit_launches(j, traffic, &level->connection, false);
+	limit_launches(j, traffic, &level->request, true);
+	limit_targets(j, i);
+}
+
 /* Put together. */
 
 static void judge_interruption(struct judge *j)
@@ -473,20 +574,15 @@ static void judge_all(struct judge *j)
 	judge_interruption(j);
 	if (j->limits.count)
 		return;
+	for (unsigned i = 0; j->r->link_down && i < config->ports; i++)
+		if (j->r->link_down[i])
+			fault_link(j, i);
 	for (unsigned i = 0; i < config->traffics; i++) {
-		const struct config_traffic *traffic = &config->traffic[i];
-		const struct traffic_level *level = &j->r->traffic[i].level;
-
-		if (!traffic_is_client(traffic->kind))
+		if (!traffic_is_client(config->traffic[i].kind))
 			continue;
 		fault_replay(j, i);
-		limit_recording(j, i);
-		limit_stretched(j, i);
-		fault_traffic(j, i);
-		limit_nothing(j, traffic, &level->connection);
-		limit_launches(j, traffic, &level->connection, false);
-		limit_launches(j, traffic, &level->request, true);
-		limit_targets(j, i);
+		fault_traffic(j, i, traffic_lost_link(j, i));
+		limit_traffic(j, i);
 	}
 	fault_streams(j);
 	if (j->clients)

@@ -16,7 +16,8 @@ int watch_open(struct watch *watch, const struct config *config, const struct po
 {
 	*watch = (struct watch){.config = config, .ports = ports};
 	watch->port = calloc(config->ports, sizeof(*watch->port));
-	if (!watch->port)
+	watch->link_down = calloc(config->ports, sizeof(*watch->link_down));
+	if (!watch->port || !watch->link_down)
 		return -1;
 	for (unsigned i = 0; i < config->ports; i++)
 		watch->port[i].link_up = link_is_up(&ports[i]);
@@ -26,6 +27,7 @@ int watch_open(struct watch *watch, const struct config *config, const struct po
 void watch_close(struct watch *watch)
 {
 	free(watch->port);
+	free(watch->link_down);
 }
 
 bool watch_resolved(const struct crew *crew, unsigned port)
@@ -37,14 +39,23 @@ bool watch_resolved(const struct crew *crew, unsigned port)
 	return true;
 }
 
-static void link_watch(struct watch *watch, unsigned port)
+static void link_watch(struct watch *watch, unsigned port, uint64_t elapsed)
 {
 	bool up = link_is_up(&watch->ports[port]);
 
-	if (watch->port[port].link_up != up)
-		fprintf(stderr, "onager: port %s: link is %s\n", watch->config->port[port].name,
-			up ? "up" : "down");
+	if (watch->port[port].link_up == up)
+		return;
+	fprintf(stderr, "onager: port %s: link is %s\n", watch->config->port[port].name,
+		up ? "up" : "down");
 	watch->port[port].link_up = up;
+	watch->link_down[port] = up ? 0 : elapsed;
+}
+
+void watch_links(struct watch *watch, uint64_t elapsed)
+{
+	for (unsigned i = 0; i < watch->config->ports; i++)
+		if (!watch->config->port[i].is_network)
+			link_watch(watch, i, elapsed);
 }
 
 /* A kernel hands packets of up to 64 KiB to what it takes for a NIC that will segment them. No mbuf
@@ -120,10 +131,8 @@ static void gateways_watch(struct watch *watch, const struct crew *crew, uint64_
 
 void watch_look(struct watch *watch, const struct crew *crew, uint64_t elapsed)
 {
-	for (unsigned i = 0; i < watch->config->ports; i++) {
-		if (!watch->config->port[i].is_network)
-			link_watch(watch, i);
+	watch_links(watch, elapsed);
+	for (unsigned i = 0; i < watch->config->ports; i++)
 		cut_watch(watch, crew, i);
-	}
 	gateways_watch(watch, crew, elapsed);
 }

@@ -9,6 +9,7 @@ struct watch {
 	const struct config *config;
 	const struct port *ports;
 	struct watched *port;
+	uint64_t *link_down; /* as struct result has it */
 	bool gateways_looked_at;
 };
 
@@ -18,6 +19,9 @@ void watch_close(struct watch *);
 
 /* Look, `elapsed` ns after the load began. */
 void watch_look(struct watch *, const struct crew *, uint64_t elapsed);
+
+/* Only at the links. */
+void watch_links(struct watch *, uint64_t elapsed);
 
 /* "gateway 10.0.0.1", "server 2001:db8::1": what a port's next hop (as in nexthop.h) is to it. */
 #define WATCH_HOP_MAX 64

@@ -43,6 +43,34 @@ laws client
 expect client '.verdict == "fail"' '.traffic.web.succeeded > 0' \
 	'.traffic.web.failed.timeout > 0' '.reasons | join(" ") | test("time")'
 
+case_is "a link that goes down for good"
+onager_run server s server.json
+await server
+onager_run client c client.json "${fast[@]}" --duration 3s
+wait_for 10 some
+in_ns s ip link set s0 down
+finish client 1 20
+laws client
+expect client '.verdict == "fail"' '.traffic.web | .succeeded > 0 and .open == 0' \
+	'.reasons[0] | test("^port c: its link was down")'
+in_ns s ip link set s0 up
+stop server
+
+case_is "an answer that has time, but the run has not"
+onager_run server s server.json --set 'traffic.0.response.delay="20s"'
+await server
+onager_run client c client.json --set 'traffic.0.timeout="60s"' --duration 30s
+wait_for 10 some
+stop client 3
+laws client
+expect client '.traffic.web | .failed.cut > 0 and .succeeded + .failed.cut == .offered' \
+	'.reasons[0] | test("cut off by the interruption")'
+onager_run client c client.json --set 'traffic.0.timeout="60s"' --duration 1s
+finish client 3 20
+laws client
+expect client '.traffic.web | .failed.cut == .offered' '.reasons[0] | test("end of the drain")'
+stop server
+
 case_is "no server behind the address: the kernel refuses"
 in_ns s ip address add 10.9.0.2/24 dev s0
 onager_run client c client.json --duration 1s

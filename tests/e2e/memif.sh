@@ -34,3 +34,20 @@ pair --set 'traffic.0.load={"concurrency": 200}' --set traffic.0.requests_per_co
 	--set traffic.0.think_time=20ms
 complete client 200
 expect client '.traffic.web.requests.succeeded >= 7000'
+
+# Its link goes with it, and the client's port takes no packet any more.
+for signal in KILL TERM; do
+	case_is "a server that ends in mid-run, by SIG$signal"
+	onager_run server - server.json --set ports.0.gateway=10.9.0.1
+	onager_run client - client.json --set ports.0.gateway=10.9.0.2 \
+		--set traffic.0.load.cps=3000 --set traffic.0.timeout=1s
+	await client
+	some() { [ "$(wc -l <client.out)" -ge 5 ]; }
+	wait_for 10 some
+	stop server "$([ $signal = KILL ] && echo 137 || echo 0)" $signal
+	finish client 1 20
+	laws client
+	expect client '.verdict == "fail"' '.traffic.web | .succeeded > 0 and .open == 0' \
+		'.traffic.web.failed | .timeout + .cut > 0' \
+		'.reasons[0] | test("^port c: its link was down .* did not come up again$")'
+done

@@ -21,6 +21,8 @@ static void collect(struct drill *d)
 {
 	struct tx *tx = &d->lab.sim.tx.tx;
 
+	if (d->stuck)
+		return;
 	for (uint32_t i = 0; i < tx->count; i++) {
 		struct rte_mbuf *m = tx->queue[i];
 

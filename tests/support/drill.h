@@ -37,6 +37,7 @@ struct drill {
 	struct lab_end lab;
 	enum drill_side side;
 	unsigned offloaded;        /* segments out whose checksums were left to the port */
+	bool stuck;                /* the port takes nothing the engine sends */
 	bool split;                /* what we send has its payload in a second segment */
 	struct view_rule far_rule; /* what our end accepts */
 	uint64_t now, zero;        /* zero: when the load began */

@@ -48,6 +48,18 @@ static void test_short_body(void **state)
 	expect_ended(FAILED_PROTOCOL);
 }
 
+/* A body as long as it says, and not as long as it should be, is a failure of its own. */
+static void test_body_of_another_length(void **state)
+{
+	(void)state;
+	connect_to(SET("client.response.body.size=4"));
+	SEND_TEXT(&d, RESPONSE_5, "FP. 1 ack %u", request);
+	finish(1 + sizeof(RESPONSE_5));
+	assert_int_equal(drill_level(&d)->request.failed[FAILED_LENGTH], 1);
+	assert_int_equal(drill_counter(&d, COUNTER_HTTP_ERR), 1);
+	expect_ended(FAILED_LENGTH);
+}
+
 /* Whatever the client does about it on the wire, it is a failure of this kind and an end. */
 static void expect_protocol_error(const char *response, const char *flags)
 {
@@ -181,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_status),
 		cmocka_unit_test(test_expected_status),
 		cmocka_unit_test(test_short_body),
+		cmocka_unit_test(test_body_of_another_length),
 		cmocka_unit_test(test_responses_that_are_not_http),
 		cmocka_unit_test(test_body_too_long),
 		cmocka_unit_test(test_reset_while_waiting),

@@ -238,6 +238,52 @@ static void test_drain_resets_what_waits(void **state)
 	drill_close(&d);
 }
 
+/* A port that takes no packet lets no RST out, and no connection stay unaccounted for. */
+static void test_settle_ends_what_a_stuck_port_leaves(void **state)
+{
+	struct engine *engine;
+
+	(void)state;
+	drill_open(&d, DRILL_CLIENT, SET("client.load.concurrency=2000"));
+	engine = d.lab.sim.engine;
+	d.stuck = true;
+	drill_wait(&d, MS(10));
+	drill_drain(&d, SEC(1));
+	drill_wait(&d, SEC(2));
+	assert_true(drill_level(&d)->open > 1000);
+	engine->ops->settle(engine);
+	assert_true(engine->ops->idle(engine));
+	assert_int_equal(drill_level(&d)->open, 0);
+	assert_true(failed(FAILED_CUT) > 900); /* for some, the SYN was repeated */
+	assert_int_equal(failed(FAILED_CUT) + failed(FAILED_TIMEOUT),
+			 drill_level(&d)->connection.offered);
+	d.stuck = false;
+	drill_close(&d);
+}
+
+/* What the end of the run cuts off has not failed to answer in time, and is not said to have. */
+static void test_drain_cuts_what_has_time_left(void **state)
+{
+	(void)state;
+	connect_to(SET("client.timeout=60s"));
+	SEND(&d, ". 1 ack %u", request); /* it has the request, and thinks */
+	drill_drain(&d, SEC(1));
+	drill_wait(&d, SEC(2));
+	assert_int_equal(drill_level(&d)->request.failed[FAILED_CUT], 1);
+	expect_ended(FAILED_CUT);
+}
+
+/* A far end that acknowledges nothing was silent, however long the time-out. */
+static void test_drain_of_a_silent_peer_is_a_time_out(void **state)
+{
+	(void)state;
+	connect_to(SET("client.timeout=60s"));
+	drill_drain(&d, SEC(5));
+	drill_wait(&d, SEC(6));
+	assert_int_equal(drill_level(&d)->request.failed[FAILED_TIMEOUT], 1);
+	expect_ended(FAILED_TIMEOUT);
+}
+
 static void test_drain_closes_idle_connections(void **state)
 {
 	uint32_t end = sizeof(RESPONSE_5);
@@ -366,6 +412,9 @@ int main(void)
 		cmocka_unit_test(test_syn_on_a_connection_is_challenged),
 		cmocka_unit_test(test_segments_to_a_client_port_without_connection),
 		cmocka_unit_test(test_drain_resets_what_waits),
+		cmocka_unit_test(test_settle_ends_what_a_stuck_port_leaves),
+		cmocka_unit_test(test_drain_cuts_what_has_time_left),
+		cmocka_unit_test(test_drain_of_a_silent_peer_is_a_time_out),
 		cmocka_unit_test(test_drain_closes_idle_connections),
 	};
 

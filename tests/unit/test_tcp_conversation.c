@@ -491,7 +491,7 @@ static void test_cut_by_the_end(void **state)
 	talk_one("c:GET s@5000:OK sF cF");
 	world_open(&w, NULL, SET(TALK, "drain=1s", "client.load.cps=5", "duration=1s"));
 	world_run(&w);
-	assert_int_equal(world_client(&w)->connection.failed[FAILED_TIMEOUT], 5);
+	assert_int_equal(world_client(&w)->connection.failed[FAILED_CUT], 5);
 	world_close(&w);
 }
 

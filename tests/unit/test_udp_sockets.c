@@ -258,8 +258,8 @@ static void test_refusals(void **state)
 	(void)state;
 	world_open(&w, NULL, UDP("client.load.rps=100", "client.response.size=20"));
 	world_run(&w);
-	assert_int_equal(requests()->failed[FAILED_PROTOCOL], 100);
-	assert_true(world_client(&w)->connection.failed[FAILED_PROTOCOL] > 0);
+	assert_int_equal(requests()->failed[FAILED_LENGTH], 100);
+	assert_true(world_client(&w)->connection.failed[FAILED_LENGTH] > 0);
 	world_close(&w);
 	world_open(&w, NULL,
 		   UDP("client.load.rps=90", "server.clients=10.0.0.1-10.0.0.3",

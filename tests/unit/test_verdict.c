@@ -313,6 +313,54 @@ static void interruption_later_is_judged_by_what_was_measured(void **state)
 				  "interrupted after 3.2 s of 30.0 s");
 }
 
+/* What the end cut off is nobody's failure: little of it is a remark, much of it is not measured.
+ */
+static void what_is_cut_off_is_not_judged(void **state)
+{
+	(void)state;
+	made.traffic[0].timeout = 60 * SECOND;
+	made_fail(&made, FAILED_CUT, 35);
+	assert_verdict(EXIT_PASS,
+		       "web: 35 of 3500 connections were cut off by the end of the drain while the "
+		       "far end still had time to answer: drain is 2 s, their time-out 60 s");
+	made_fail(&made, FAILED_CUT, 1);
+	assert_verdict(EXIT_INVALID,
+		       "web: 36 of 3500 connections were cut off by the end of the drain while the "
+		       "far end still had time to answer: drain is 2 s, their time-out 60 s");
+	made_expect(&made, "traffic.web.failed.cut", EXPECT_MAX, 0, 100);
+	assert_verdict(EXIT_PASS, "");
+	made.config.expects = 0;
+	made.result.interrupted = true;
+	made.config.duration = 30 * SECOND;
+	assert_verdict(EXIT_INVALID,
+		       "web: 36 of 3500 connections were cut off by the interruption while the far "
+		       "end still had time to answer\n"
+		       "interrupted after 3.0 s of 30.0 s");
+}
+
+/* A far end that takes its link along has failed, whatever the port then did not take. */
+static void a_link_that_stays_down_is_a_fail(void **state)
+{
+	uint64_t down[2] = {1400000000, 0};
+
+	(void)state;
+	made.result.link_down = down;
+	assert_verdict(EXIT_PASS, ""); /* it went when all was done */
+	made.result.total.counters.value[COUNTER_DROP_TX] = 1000;
+	web()->not_offered[NOT_OFFERED_TX_FULL] = 3500;
+	assert_verdict(EXIT_FAIL, "port c: its link was down 1.4 s after the load began, and did "
+				  "not come up again");
+	made_fail(&made, FAILED_CUT, 1000);
+	assert_verdict(EXIT_FAIL, "port c: its link was down 1.4 s after the load began, and did "
+				  "not come up again\n"
+				  "web: 1000 of 3500 connections failed: 1000 cut");
+	set_up(NULL);
+	down[0] = 0;
+	down[1] = 1; /* of a server */
+	made.result.link_down = down;
+	assert_verdict(EXIT_PASS, "");
+}
+
 static void servers_pass_unless_told_otherwise(void **state)
 {
 	(void)state;
@@ -366,6 +414,8 @@ int main(void)
 		cmocka_unit_test_setup(a_limit_does_not_explain_maxima, set_up),
 		cmocka_unit_test_setup(interruption_before_the_steady_phase_is_invalid, set_up),
 		cmocka_unit_test_setup(interruption_later_is_judged_by_what_was_measured, set_up),
+		cmocka_unit_test_setup(what_is_cut_off_is_not_judged, set_up),
+		cmocka_unit_test_setup(a_link_that_stays_down_is_a_fail, set_up),
 		cmocka_unit_test_setup(servers_pass_unless_told_otherwise, set_up),
 	};
 
