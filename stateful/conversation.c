@@ -114,7 +114,7 @@ static uint32_t turns_done(const struct script_side *own, uint32_t given)
 /* The same of a turn of `script`: the server has said what it says there. */
 static bool said_the_same(const struct script_side *a, const struct script_side *b, uint32_t given)
 {
-	return a->length >= given && !memcmp(a->bytes, b->bytes, given);
+	return a->length >= given && (!given || !memcmp(a->bytes, b->bytes, given));
 }
 
 /* The client goes on otherwise than the script has it: turn to one in which it goes on so. */
