@@ -41,18 +41,23 @@ uint32_t number_pool_at(const struct number_pool *pool, uint64_t n)
 	uint64_t count = number_pool_count(pool);
 	const struct number_range *range = pool->range;
 
-	if (!count)
-		return 0;
+	if (count < 2)
+		return count ? range->first : 0;
 	for (n %= count; n > range->last - range->first; range++)
 		n -= (uint64_t)range->last - range->first + 1;
 	return range->first + (uint32_t)n;
 }
 
-static u128 pool_at(const struct ip_pool *pool, u128 n)
+static u128 pool_at(const struct ip_pool *pool, uint64_t n)
 {
-	u128 address = pool->count ? ip_pool_at(pool, n % pool->count) : 0;
+	uint64_t count = pool->count < UINT64_MAX ? (uint64_t)pool->count : UINT64_MAX;
+	u128 address;
 
-	return pool->family == 4 && pool->count ? (u128)0xffff << 32 | address : address;
+	if (!count)
+		return 0;
+	n = count == 1 ? 0 : n % count;
+	address = pool->ranges == 1 ? pool->range[0].first + n : ip_pool_at(pool, n);
+	return pool->family == 4 ? (u128)0xffff << 32 | address : address;
 }
 
 static const struct ip_pool *local_of(const struct tunnel *t)
@@ -65,11 +70,11 @@ static const struct ip_pool *remote_of(const struct tunnel *t)
 	return t->family == 6 ? &t->rule->remote6 : &t->rule->remote;
 }
 
-static struct tunnel_path path_at(const struct tunnel *t, u128 n)
+static struct tunnel_path path_at(const struct tunnel *t, uint64_t n)
 {
 	return (struct tunnel_path){.local = pool_at(local_of(t), n),
 				    .remote = pool_at(remote_of(t), n),
-				    .number = number_pool_at(&t->rule->number, (uint64_t)n)};
+				    .number = number_pool_at(&t->rule->number, n)};
 }
 
 /* The place of an inner address among the first `pools` pools of clients. */
@@ -116,7 +121,7 @@ struct tunnel_path tunnel_path(const struct tunnel *t, u128 own, u128 peer)
 	u128 number;
 
 	if (client_number(t, 0, t->own_clients, own, &number))
-		return path_at(t, number);
+		return path_at(t, (uint64_t)number);
 	if (t->learns) {
 		const struct tunnel_heard *heard = heard_find(t, peer);
 
@@ -125,7 +130,7 @@ struct tunnel_path tunnel_path(const struct tunnel *t, u128 own, u128 peer)
 	}
 	if (!client_number(t, t->own_clients, t->clients, peer, &number))
 		number = 0;
-	return path_at(t, number);
+	return path_at(t, (uint64_t)number);
 }
 
 static u128 address_of(const uint8_t *ip, uint8_t family, bool source)
@@ -279,6 +284,62 @@ static void front_make(struct tunnel *t, const struct tunnel_setup *setup)
 	inner_headers_make(t, at + (t->family == 6 ? IP6_BYTES : IP_BYTES));
 }
 
+static void shape_set(struct view_shape *shape, unsigned at, unsigned want, unsigned mask)
+{
+	shape->want[at] = (uint8_t)want;
+	shape->mask[at] = (uint8_t)mask;
+}
+
+/* Up to the first bytes of the IP header: as view_burst.c has it, with the tags of this port. */
+static void shape_begin(struct tunnel *t, struct view_shape *shape)
+{
+	const uint8_t *front = t->front + TUNNEL_FRONT_MAX - t->headers - ETH_BYTES;
+	unsigned tags = t->outside.vlans * TAG_BYTES;
+
+	for (unsigned i = 0; i < 6 && !tags; i++)
+		shape_set(shape, i, t->outside.mac[i], 0xff);
+	for (unsigned i = tags < 12 ? 12 - tags : 0; i < ETH_BYTES; i++)
+		shape_set(shape, i, front[i], 0xff);
+	for (unsigned i = 0; i < t->outside.vlans; i++) { /* priority bits are free */
+		shape_set(shape, 10 - TAG_BYTES * i, front[10 - TAG_BYTES * i], 0x0f);
+	}
+	shape_set(shape, ETH_BYTES, 0x45, 0xff);
+	shape_set(shape, ETH_BYTES + 6, 0, 0x3f);
+	shape_set(shape, ETH_BYTES + 7, 0, 0xff);
+	shape_set(shape, ETH_BYTES + 9, PROTOCOL_UDP, 0xff);
+}
+
+/* From the destination address on: no UDP checksum, no more than the least tunnel header, and its
+ * number. */
+static void shape_end(struct tunnel *t, struct view_shape *shape)
+{
+	const struct tunnel_rule *r = t->rule;
+	uint32_t number = number_pool_at(r->own_number.ranges ? &r->own_number : &r->number, 0);
+	uint8_t want[20] = {0};
+
+	store32(want, (uint32_t)t->one.local);
+	store16(want + 6, t->udp_port);
+	store32(want + 16, r->kind == TUNNEL_VXLAN ? number << 8 : number);
+	for (unsigned i = 0; i < sizeof want; i++)
+		if (i < 4 || i == 6 || i == 7 || i == 10 || i == 11 || i >= 16)
+			shape_set(shape, i, want[i], 0xff);
+	if (r->kind == TUNNEL_VXLAN) {
+		shape_set(shape, 12, 0x08, 0x08);
+		shape_set(shape, 19, 0, 0);
+	} else {
+		shape_set(shape, 12, 0x30, 0xff);
+		shape_set(shape, 13, 255, 0xff);
+	}
+}
+
+static void shapes_make(struct tunnel *t)
+{
+	t->ip_sum = checksum_sum(t->front + TUNNEL_FRONT_MAX - t->headers, IP_BYTES);
+	t->has_shape = t->single && t->family == 4 && tunnel_is_udp(t->rule->kind);
+	shape_begin(t, &t->shape[0]);
+	shape_end(t, &t->shape[1]);
+}
+
 /* Slots for clients to be heard: twice as many as may be, within reason; 0: none is to be. */
 static uint32_t heard_slots(const struct tunnel_setup *setup)
 {
@@ -342,6 +403,7 @@ int tunnel_init(struct tunnel *t, const struct tunnel_setup *setup, struct arena
 	outside_make(t, setup);
 	t->one = path_at(t, 0);
 	front_make(t, setup);
+	shapes_make(t);
 	t->client = arena_take(arena, setup->clients * sizeof(*t->client));
 	if (!t->client)
 		return -1;

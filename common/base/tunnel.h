@@ -49,6 +49,12 @@ struct tunnel {
 	uint16_t udp_port;
 	bool single; /* all packets go one way, which is in `front` */
 	bool learns;
+	/* What nearly all packets look like that come out of a single tunnel of UDP over IPv4: the
+	 * 32 bytes up to the protocol and what follows it, and those from the outer destination on.
+	 */
+	bool has_shape;
+	struct view_shape shape[2];
+	uint64_t ip_sum; /* of the IPv4 header in `front` */
 	uint8_t front[TUNNEL_FRONT_MAX];
 	struct tunnel_path one;        /* if single */
 	struct tunnel_clients *client; /* own ones first */

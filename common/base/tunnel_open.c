@@ -1,13 +1,14 @@
 /* Received packets out of a tunnel.
  *
- * Nearly all are UDP over plain IPv4 without a UDP checksum: those are looked at in one go. Any
- * other goes through the layers of the view first, which name what is wrong outside. Then the
- * tunnel's own header is checked and stepped over; what its length leaves out - padding - is cut
- * off. A packet that comes without Ethernet gets such a header in the place of the last bytes of
- * those outside. */
+ * Nearly all are UDP over plain IPv4 without a UDP checksum: where there is one tunnel, two masked
+ * compares of 32 bytes see that such a packet is its. Any other goes through the layers of the view
+ * first, which name what is wrong outside. Then the tunnel's own header is checked and stepped
+ * over; what its length leaves out - padding - is cut off. A packet that comes without Ethernet
+ * gets such a header in the place of the last bytes of those outside. */
 #include <string.h>
 
 #include "checksum.h"
+#include "simd.h"
 #include "tunnel.h"
 #include "view_packet.h"
 
@@ -18,6 +19,8 @@
 #define ETHER_FRAME  0x6558
 #define ETHER_MPLS   0x8847
 #define LABELS_MAX   16u
+#define SHAPED_BYTES 36u /* IPv4, UDP, VXLAN or the least of GTP-U */
+#define SHAPE_ROOM   48u /* from the IP header on, which the two compares look at */
 #define VERDICTS     (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)
 
 static uint32_t host32(const uint8_t *at)
@@ -214,27 +217,25 @@ static void mark_write(const struct tunnel *t, const struct inner *p, uint64_t p
 	memcpy(before - sizeof mark, &mark, sizeof mark);
 }
 
-/* Cut off what is outside. */
-always_inline void outside_cut(const struct tunnel *t, const struct inner *p, uint64_t place)
+/* Cut off what is outside: all before `at`, and padding behind `end`. */
+always_inline void outside_cut(const struct tunnel *t, struct rte_mbuf *m, uint32_t at,
+			       uint32_t end, uint16_t ether_type)
 {
-	struct rte_mbuf *m = p->m;
-	uint16_t cut = (uint16_t)(p->at - t->skip);
+	uint16_t cut = (uint16_t)(at - t->skip);
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *) + cut;
 
 	if (likely(m->nb_segs == 1))
-		m->pkt_len = m->data_len = (uint16_t)p->end;
+		m->pkt_len = m->data_len = (uint16_t)end;
 	m->data_off = (uint16_t)(m->data_off + cut);
 	m->data_len = (uint16_t)(m->data_len - cut);
 	m->pkt_len -= cut;
 	m->ol_flags &= ~VERDICTS;
-	if (unlikely(t->learns))
-		mark_write(t, p, place, frame);
 	if (!t->skip)
 		return;
 	memcpy(frame, t->mac, 6);
 	memcpy(frame + 6, "\x02\0\0\0\0\0", 6);
-	frame[12] = (uint8_t)(p->ether_type >> 8);
-	frame[13] = (uint8_t)p->ether_type;
+	frame[12] = (uint8_t)(ether_type >> 8);
+	frame[13] = (uint8_t)ether_type;
 }
 
 /* From the tunnel's own header on. */
@@ -268,7 +269,9 @@ static inline enum drop header_open(const struct tunnel *t, struct inner *p)
 	reason = carried_check(t, p);
 	if (unlikely(reason))
 		return reason;
-	outside_cut(t, p, place);
+	if (t->learns)
+		mark_write(t, p, place, rte_pktmbuf_mtod_offset(p->m, uint8_t *, p->at - t->skip));
+	outside_cut(t, p->m, p->at, p->end, p->ether_type);
 	return DROP_NONE;
 }
 
@@ -307,40 +310,40 @@ static __attribute__((noinline)) int other_open(const struct tunnel *t, struct i
 	return header_open(t, p);
 }
 
-/* UDP over IPv4 without options, to this tunnel, unfragmented, without a UDP checksum: `at` is
- * where its payload begins. */
-always_inline bool is_common(const struct tunnel *t, struct inner *p)
+/* A packet of the usual shape; false: it is not, or is to be looked at more closely. */
+always_inline bool shaped_open(const struct tunnel *t, struct rte_mbuf *m, const uint8_t *data)
 {
-	const uint8_t *ip = p->data + t->l3;
-	uint32_t total;
+	const uint8_t *ip = data + t->l3;
+	uint32_t at = t->l3 + SHAPED_BYTES, end;
+	uint16_t ether_type = 0;
 
-	if (unlikely(t->family != 4 || !tunnel_is_udp(t->rule->kind) ||
-		     p->room < t->l3 + (uint32_t)IP_BYTES + UDP_BYTES || p->m->ol_flags & VERDICTS))
+	if (unlikely(!t->has_shape || m->data_len < t->l3 + SHAPE_ROOM || m->ol_flags & VERDICTS ||
+		     simd_differs(ip - ETH_BYTES, t->shape[0].want, t->shape[0].mask) ||
+		     simd_differs(ip + 16, t->shape[1].want, t->shape[1].mask)))
 		return false;
-	if (unlikely(t->outside.vlans || memcmp(p->data, t->outside.mac, 6) != 0 ||
-		     host16(ip - 2) != ETHER_IP4 || ip[0] != 0x45 || load16(ip + 6) & 0xff3f ||
-		     ip[9] != PROTOCOL_UDP || host16(ip + IP_BYTES + 2) != t->udp_port ||
-		     load16(ip + IP_BYTES + 6)))
+	end = t->l3 + (uint32_t)host16(ip + 2);
+	if (unlikely(end > m->pkt_len || end < at + IP_BYTES ||
+		     t->l3 + IP_BYTES + (uint32_t)host16(ip + 24) != end ||
+		     (t->outside.vlans && memcmp(data, t->outside.mac, 6) != 0) ||
+		     (t->outside.verify && checksum_fold(header_sum(ip, IP_BYTES, 0)) != 0xffff)))
 		return false;
-	total = host16(ip + 2);
-	if (unlikely(t->l3 + total > p->m->pkt_len ||
-		     host16(ip + IP_BYTES + 4) != total - IP_BYTES || total < IP_BYTES + UDP_BYTES))
-		return false;
-	if (unlikely(t->outside.verify && checksum_fold(header_sum(ip, IP_BYTES, 0)) != 0xffff))
-		return false;
-	p->outer = t->l3;
-	p->at = t->l3 + (uint32_t)IP_BYTES + UDP_BYTES;
-	p->end = t->l3 + total;
-	return t->single ? nexthop_ip4(load32(ip + 16)) == t->one.local
-			 : tunnel_ends_here(t, ip + 16);
+	if (t->skip) { /* GTP-U: as long as it says, and IP inside */
+		uint8_t version = data[at] >> 4;
+
+		if (unlikely(at + host16(data + at - 6) != end || (version != 4 && version != 6)))
+			return false;
+		ether_type = version == 4 ? ETHER_IP4 : ETHER_IP6;
+	}
+	outside_cut(t, m, at, end, ether_type);
+	return true;
 }
 
 int tunnel_open(const struct tunnel *t, struct rte_mbuf *m, struct view *view)
 {
-	struct inner p = {
-		.m = m, .data = rte_pktmbuf_mtod(m, const uint8_t *), .room = m->data_len};
+	struct inner p = {.m = m, .room = m->data_len};
 
-	if (likely(is_common(t, &p)))
-		return header_open(t, &p);
+	p.data = rte_pktmbuf_mtod(m, const uint8_t *);
+	if (likely(shaped_open(t, m, p.data)))
+		return DROP_NONE;
 	return other_open(t, &p, view);
 }

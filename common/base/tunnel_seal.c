@@ -175,7 +175,11 @@ always_inline void headers_finish(const struct tunnel *t, struct rte_mbuf *m, ui
 		uint16_t check;
 
 		store16_be(outer + 2, (uint16_t)(length + IP_BYTES));
-		check = (uint16_t)~checksum_fold(header_sum(outer, IP_BYTES, 0));
+		if (likely(t->single && tunnel_is_udp(kind)))
+			check = (uint16_t)~checksum_fold(
+				t->ip_sum + __builtin_bswap16((uint16_t)(length + IP_BYTES)));
+		else
+			check = (uint16_t)~checksum_fold(header_sum(outer, IP_BYTES, 0));
 		memcpy(outer + 10, &check, sizeof check);
 	}
 	if (kind == TUNNEL_GRE)
@@ -212,16 +216,16 @@ always_inline struct rte_mbuf *seal(struct tunnel *t, struct tx *tx, struct rte_
 	const bool bare = !tunnel_has_frames(kind);
 	uint32_t front = t->l3 + (uint32_t)t->headers;
 	uint16_t type = host16(frame + ETH_BYTES - 2), skip = bare ? ETH_BYTES : 0;
-	struct tunnel_path path = t->one;
+	struct tunnel_path path;
 	uint32_t hash = 0;
 
 	if (unlikely(m->data_len < ETH_BYTES + IP_BYTES) ||
 	    (bare && unlikely(type != ETHER_IP4 && type != ETHER_IP6)))
 		return NULL;
-	if (unlikely(!t->single))
+	if (unlikely(!t->single)) {
 		path = path_of(t, frame, m->data_len);
-	if (unlikely(!t->single))
 		mac = hop_mac(t, path.remote);
+	}
 	if (unlikely(!mac))
 		return NULL;
 	if (tunnel_is_udp(kind) && likely(type == ETHER_IP4 || type == ETHER_IP6))
