@@ -134,8 +134,8 @@ static void ends_check(struct reader *r, unsigned i)
 		return;
 	}
 	if (rule->kind == TUNNEL_MPLS) {
-		if (!far && !port->has_gateway && !port->has_gateway6 && !port->has_gateway_mac &&
-		    !port->solicit_router)
+		if (!far && (port->has_routes || (!port->has_gateway && !port->has_gateway6 &&
+						  !port->has_gateway_mac && !port->solicit_router)))
 			problem_add(r->document, tunnel_spot(r, &s, i, "remote"), PLACE_VALUE,
 				    "missing, expected the next hop's address, or a gateway or "
 				    "gateway_mac of the port");
@@ -200,6 +200,8 @@ static void inside_make(struct reader *r, unsigned i)
 	port->gateway = port->has_gateway ? tunnel->gateway.range->first : 0;
 	port->gateway6 = port->has_gateway6 ? tunnel->gateway6.range->first : 0;
 	port->solicit_router = false;
+	port->has_routes = false;
+	port->routes = 0;
 	port->has_gateway_mac = tunnel->has_gateway_mac;
 	memcpy(port->gateway_mac, tunnel->gateway_mac, sizeof(port->gateway_mac));
 	if (tunnel_has_frames(tunnel->rule.kind))

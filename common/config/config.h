@@ -483,6 +483,7 @@ static inline uint16_t config_port_tag(const struct config_port *port, unsigned 
 static inline bool config_port_has_tags(const struct config_port *port, const uint16_t *vlan,
 					unsigned vlans)
 {
+	port = config_wire(port);
 	return port->vlans == vlans && (vlans < 1 || port->vlan[0] == vlan[0]) &&
 	       (vlans < 2 || port->vlan[1] == vlan[1]);
 }

@@ -30,6 +30,7 @@
 #include "report_stream.h"
 #include "signal.h"
 #include "watch.h"
+#include "worker_tunnel.h"
 
 #define POLL_NS        1000000u
 #define START_NS       10000000u   /* from the order to its time: all workers must have seen it */
@@ -81,31 +82,61 @@ static bool router_missing(const struct run *r, unsigned port)
 	return false;
 }
 
+/* What has not answered, of a table of next hops. */
+struct silence {
+	const struct nexthop_entry *first;
+	unsigned asked, entries; /* how often the first was asked for; how many there are */
+};
+
+static void silence_add(struct silence *s, const struct nexthop *hop)
+{
+	for (uint32_t n = 0; hop->table && n <= hop->mask; n++) {
+		const struct nexthop_entry *entry = &hop->table[n];
+
+		if (!entry->ip || entry->resolved)
+			continue;
+		s->entries++;
+		if (!s->first)
+			s->first = entry;
+		if (entry->ip == s->first->ip)
+			s->asked += entry->asked;
+	}
+}
+
+/* Of a port's workers; with a tunnel, of its underlay, or else inside of it. */
+static struct silence silence_find(const struct run *r, unsigned port, bool outside)
+{
+	struct silence s = {.first = NULL};
+
+	for (unsigned i = 0; i < r->crew.workers; i++) {
+		const struct worker *w = r->crew.worker[i];
+
+		if (w->port_index != port)
+			continue;
+		if (!outside)
+			silence_add(&s, &w->nexthop);
+		else if (w->tunnel)
+			silence_add(&s, &w->tunnel->hop);
+	}
+	return s;
+}
+
 /* Name what did not answer. The crew has stopped, so its tables can be read. */
 static int resolve_failed(struct run *r, unsigned port, struct err *err)
 {
-	const struct config_port *config = &r->config->port[port];
-	const struct nexthop_entry *silent = NULL;
-	unsigned asked = 0, silents = 0;
+	const struct config_port *config = config_wire(&r->config->port[port]);
+	const struct nexthop_entry *silent;
+	struct silence silence;
 	char name[WATCH_HOP_MAX];
 	bool routed;
 
 	crew_join(&r->crew);
-	for (unsigned i = 0; i < r->crew.workers; i++) {
-		const struct nexthop *hop = &r->crew.worker[i]->nexthop;
-
-		for (uint32_t n = 0; r->crew.worker[i]->port_index == port && n <= hop->mask; n++) {
-			const struct nexthop_entry *entry = &hop->table[n];
-
-			if (!entry->ip || entry->resolved)
-				continue;
-			silents++;
-			if (!silent)
-				silent = entry;
-			if (entry->ip == silent->ip)
-				asked += entry->asked;
-		}
+	silence = silence_find(r, port, true);
+	if (!silence.first) {
+		config = &r->config->port[port];
+		silence = silence_find(r, port, false);
 	}
+	silent = silence.first;
 	if (!silent && router_missing(r, port))
 		return err_set(
 			err, EXIT_ENVIRONMENT,
@@ -121,9 +152,10 @@ static int resolve_failed(struct run *r, unsigned port, struct err *err)
 		       "port %s: no answer to %s for %s: %u requests sent in %g s%s; is it up, on "
 		       "this network%s?%s",
 		       config->name, nexthop_is_ip4(silent->ip) ? "ARP" : "Neighbour Discovery",
-		       watch_hop(config, silent->ip, name), asked,
+		       watch_hop(config, silent->ip, name), silence.asked,
 		       (double)config->resolve_timeout / 1e9,
-		       silents > 1 ? ", others silent too" : "", config->vlans ? " and VLAN" : "",
+		       silence.entries > 1 ? ", others silent too" : "",
+		       config->vlans ? " and VLAN" : "",
 		       routed ? "" : " If it is behind a router, set `gateway`.");
 }
 

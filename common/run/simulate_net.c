@@ -225,7 +225,8 @@ static int network_join(struct simulated_net *net, unsigned i, struct err *err)
 
 	for (unsigned j = 0; j < config->ports; j++)
 		if (config->port[j].is_network && config->port[j].host == far &&
-		    config_port_has_tags(&config->port[j], port->vlan, port->vlans))
+		    config_port_has_tags(&config->port[j], config_wire(port)->vlan,
+					 config_wire(port)->vlans))
 			return j > i ? cable_make(net, i, j, err) : 0;
 	return err_set(err, EXIT_USAGE,
 		       "network %s has no far end: port %s has no network with the same tags",

@@ -87,7 +87,9 @@ static const char *hop_name(const struct config_port *port, u128 ip)
 						    : ip == port->gateway6)
 			       ? "gateway"
 			       : "next hop";
-	return port->has_routes ? "next hop" : "server";
+	if (port->has_routes)
+		return "next hop";
+	return port->tunnel.rule.kind && !port->outside ? "tunnel end" : "server";
 }
 
 const char *watch_hop(const struct config_port *port, u128 ip, char text[WATCH_HOP_MAX])

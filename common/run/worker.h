@@ -119,6 +119,10 @@ size_t worker_bytes(const struct config *, unsigned port);
 struct worker *worker_open(const struct config *, const struct port *, unsigned port,
 			   unsigned number, const struct orders *, struct arena *, uint64_t now);
 
+/* The routes of a port, at most so many, into a table of next hops; also those of an underlay. */
+unsigned worker_routes_most(const struct config_port *);
+void worker_routes_fill(struct nexthop *, const struct config_port *);
+
 /* After its loop has ended: free its packets. Counters remain readable. */
 void worker_close(struct worker *);
 

@@ -54,7 +54,7 @@ static inline struct lane *lane_find(const struct worker *w, uint32_t tags)
 
 void lane_add(struct worker *host, struct worker *network)
 {
-	const struct config_port *port = network->port->config;
+	const struct config_port *port = config_wire(network->port->config);
 	uint32_t tags = 0;
 
 	for (unsigned i = 0; i < port->vlans; i++)

@@ -44,8 +44,8 @@ static uint32_t hops_wanted(const struct config *config, unsigned port)
 	return slots;
 }
 
-/* Routes of its own, subnets, and one for the rest of each family. */
-static unsigned routes_most(const struct config_port *port)
+/* Of its own, of subnets, and one for the rest of each family. */
+unsigned worker_routes_most(const struct config_port *port)
 {
 	return port->has_routes ? port->routes + port->addresses + 2 : 0;
 }
@@ -57,7 +57,7 @@ size_t worker_bytes(const struct config *config, unsigned port)
 	bytes += worker_tunnel_bytes(config, port);
 	bytes += hops_wanted(config, port) * sizeof(struct nexthop_entry);
 	bytes += config->port[port].addresses * sizeof(struct neighbor_address);
-	bytes += routes_most(&config->port[port]) * sizeof(struct route);
+	bytes += worker_routes_most(&config->port[port]) * sizeof(struct route);
 	bytes += config->traffics * (sizeof(struct traffic_stats) + sizeof(struct stream_stats) +
 				     2 * sizeof(struct ip_pool *) + sizeof(struct traffic_stats *) +
 				     sizeof(struct stream_stats *) + sizeof(struct tape *) +
@@ -200,7 +200,7 @@ static void route_put(struct nexthop *n, uint8_t family, u128 address, unsigned 
 
 /* What is said comes first; a route for all of a family is there always, so that none of one family
  * is the other's. */
-static void routes_fill(struct nexthop *n, const struct config_port *port)
+void worker_routes_fill(struct nexthop *n, const struct config_port *port)
 {
 	for (unsigned i = 0; i < port->routes; i++) {
 		const struct config_route *r = &port->route[i];
@@ -229,10 +229,11 @@ static int nexthop_open(struct worker *w, struct arena *arena)
 	memcpy(w->nexthop.gateway, port->gateway_mac, sizeof w->nexthop.gateway);
 	memcpy(w->nexthop.gateway6, port->gateway_mac, sizeof w->nexthop.gateway6);
 	if (port->has_routes) {
-		w->nexthop.route = arena_take(arena, routes_most(port) * sizeof(struct route));
+		w->nexthop.route =
+			arena_take(arena, worker_routes_most(port) * sizeof(struct route));
 		if (!w->nexthop.route)
 			return -1;
-		routes_fill(&w->nexthop, port);
+		worker_routes_fill(&w->nexthop, port);
 	}
 	return w->nexthop.table ? 0 : -1;
 }

@@ -39,7 +39,8 @@ size_t worker_tunnel_bytes(const struct config *config, unsigned port)
 		return 0;
 	return sizeof(struct worker_tunnel) + tunnel_make_bytes(config, port) +
 	       hops_wanted(p) * sizeof(struct nexthop_entry) +
-	       p->outside->addresses * sizeof(struct neighbor_address) + 3 * 64;
+	       p->outside->addresses * sizeof(struct neighbor_address) +
+	       worker_routes_most(p->outside) * sizeof(struct route) + 4 * 64;
 }
 
 static u128 hop_of(uint8_t family, u128 address)
@@ -56,6 +57,30 @@ static int remotes_add(struct worker_tunnel *t, const struct ip_pool *pool, uint
 	return 0;
 }
 
+/* Every next hop that the underlay's routes name, and the far ends that are on-link. */
+static int routed_add(struct worker_tunnel *t, const struct config_port *outside,
+		      uint64_t first_ask)
+{
+	const struct ip_pool *far[] = {&t->tunnel.rule->remote, &t->tunnel.rule->remote6};
+	const struct nexthop *hop = &t->hop;
+	int ret = 0;
+
+	for (unsigned i = 0; i < hop->routes; i++)
+		if (hop->route[i].via != ROUTE_ON_LINK && hop->route[i].via != ROUTE_ROUTER)
+			ret |= neighbor_add(&t->neighbor, hop->route[i].via, first_ask);
+	for (unsigned i = 0; i < 2; i++) {
+		for (u128 n = 0; n < far[i]->count && n < TARGETS_MAX; n++) {
+			u128 end = hop_of(far[i]->family, ip_pool_at(far[i], n));
+
+			if (route_via(hop->route, hop->routes, end) == ROUTE_ON_LINK)
+				ret |= neighbor_add(&t->neighbor, end, first_ask);
+		}
+	}
+	if (outside->solicit_router)
+		neighbor_solicit(&t->neighbor, first_ask);
+	return ret;
+}
+
 /* Gateways of the underlay, or the far ends themselves. */
 static int targets_add(struct worker_tunnel *t, const struct config_port *outside,
 		       uint64_t first_ask)
@@ -66,6 +91,8 @@ static int targets_add(struct worker_tunnel *t, const struct config_port *outsid
 
 	if (outside->has_gateway_mac)
 		return 0;
+	if (outside->has_routes)
+		return routed_add(t, outside, first_ask);
 	if (outside->has_gateway) {
 		n->gateway = hop_of(4, outside->gateway);
 		ret |= neighbor_add(n, n->gateway, first_ask);
@@ -106,8 +133,11 @@ static int underlay_open(struct worker *w, struct worker_tunnel *t, struct arena
 
 	t->hop.mask = hops_wanted(outside) - 1;
 	t->hop.table = arena_take(arena, (t->hop.mask + 1) * sizeof(*t->hop.table));
-	if (!address || !t->hop.table)
+	t->hop.route = arena_take(arena, worker_routes_most(outside) * sizeof(struct route));
+	if (!address || !t->hop.table || !t->hop.route)
 		return -1;
+	if (outside->has_routes)
+		worker_routes_fill(&t->hop, outside);
 	t->hop.has_gateway = t->hop.has_gateway6 = outside->has_gateway_mac;
 	memcpy(t->hop.gateway, outside->gateway_mac, sizeof t->hop.gateway);
 	memcpy(t->hop.gateway6, outside->gateway_mac, sizeof t->hop.gateway6);

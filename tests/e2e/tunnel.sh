@@ -115,6 +115,44 @@ cmp body expected || fail "another body"
 stop bridged
 laws bridged
 
+case_is "networks with tunnels of their own, and a route to a tunnel's end"
+cat >networks.json <<'END'
+{
+  "duration": "300ms", "drain": "1s",
+  "ports": [
+    {"name": "c", "device": "loop:a", "cores": [0], "address": "10.0.0.1/24",
+      "routes": {"10.9.0.0/16": "10.0.0.2"}, "tunnel": {"kind": "ipip", "remote": "10.9.0.1"},
+      "networks": [
+        {"name": "v", "vlan": 10, "address": "10.1.0.1/24",
+          "tunnel": {"kind": "vxlan", "vni": 5, "remote": "10.1.0.2"}},
+        {"name": "p", "vlan": 20, "address": "10.2.0.1/24"}]},
+    {"name": "s", "device": "loop:a", "cores": [0], "address": "10.0.0.2/24",
+      "tunnel": {"kind": "ipip", "local": "10.9.0.1"},
+      "networks": [
+        {"name": "v", "vlan": 10, "address": "10.1.0.2/24",
+          "tunnel": {"kind": "vxlan", "vni": 5, "remote": "10.1.0.1"}},
+        {"name": "p", "vlan": 20, "address": "10.2.0.2/24"}]}],
+  "traffic": [
+    {"name": "i", "port": "c", "kind": "http-client", "load": {"cps": 100}, "catch_up": "2s",
+      "clients": "16.0.0.1-16.0.0.9", "servers": "48.0.0.1"},
+    {"name": "v", "port": "c", "network": "v", "kind": "http-client", "load": {"cps": 100},
+      "catch_up": "2s", "clients": "16.0.0.1-16.0.0.9", "servers": "48.0.0.1"},
+    {"name": "p", "port": "c", "network": "p", "kind": "http-client", "load": {"cps": 100},
+      "catch_up": "2s", "clients": "10.2.0.1", "servers": "10.2.0.2"},
+    {"name": "si", "port": "s", "kind": "http-server", "servers": "48.0.0.1"},
+    {"name": "sv", "port": "s", "network": "v", "kind": "http-server", "servers": "48.0.0.1"},
+    {"name": "sp", "port": "s", "network": "p", "kind": "http-server", "servers": "10.2.0.2"}]
+}
+END
+onager_exits 0 simulate networks.json --report networks.report
+laws networks
+expect networks '[.traffic[] | .succeeded == 30] | all' '.total.pktRx == .total.accepted'
+onager_run networks - networks.json --set 'capture.packets=[{"file": "networks.pcapng", "direction": "tx"}]'
+finish_or_late networks 0
+laws networks
+expect networks '[.traffic[] | .succeeded > 0] | all' '[.traffic[].failed[]] | add == 0' '.total.dropTx == 0'
+clean networks.pcapng
+
 case_is "every kind, over IPv4 and IPv6, on a simulated network"
 cat >pair.json <<'END'
 {
