@@ -9,11 +9,39 @@
 static const struct content *content_awaited(struct stateful *s, struct conn *c)
 {
 	const struct entry *e = conn_entry(s, c);
+	struct pipeline *p = conn_pipeline(s, c);
 
-	return &e->messages.content[requests_content(e, *conn_requests(s, c))];
+	return &e->messages.content[p ? pipeline_oldest(p)->content
+				      : requests_content(e, *conn_requests(s, c))];
 }
 
-void client_failed(struct stateful *s, struct conn *c, enum failed failed)
+/* ns since the request that is awaited was first sent. */
+static uint64_t request_elapsed(struct stateful *s, struct conn *c)
+{
+	struct pipeline *p = conn_pipeline(s, c);
+
+	if (likely(!p))
+		return conn_elapsed(s, c);
+	return (uint64_t)(uint32_t)(s->time - pipeline_oldest(p)->sent) << CONN_TIME_SHIFT;
+}
+
+/* It is awaited no more. */
+static void request_over(struct stateful *s, struct conn *c)
+{
+	struct entry *e = conn_entry(s, c);
+	struct pipeline *p = conn_pipeline(s, c);
+
+	e->waiting--;
+	c->wait = 0;
+	if (likely(!p))
+		return;
+	pipeline_pop(p, e->depth);
+	p->heard = s->time;
+	c->wait = p->count != 0;
+}
+
+/* A request's outcome, where results are split. */
+static void split_failed(struct stateful *s, struct conn *c, enum failed failed)
 {
 	struct split *split = conn_entry(s, c)->split;
 	const struct content *content;
@@ -31,11 +59,10 @@ static void request_succeeded(struct stateful *s, struct conn *c)
 {
 	struct entry *e = conn_entry(s, c);
 
-	c->wait = 0;
-	e->waiting--;
 	e->stats->level.request.succeeded++;
 	if (e->split)
 		e->split->source[content_awaited(s, c)->source].succeeded++;
+	request_over(s, c);
 }
 
 bool client_blocked(struct stateful *s, struct conn *c)
@@ -98,13 +125,21 @@ static void request_failed(struct stateful *s, struct conn *c, enum failed faile
 {
 	struct entry *e = conn_entry(s, c);
 
-	c->wait = 0;
-	e->waiting--;
 	e->stats->level.request.failed[failed]++;
-	client_failed(s, c, failed);
+	split_failed(s, c, failed);
+	request_over(s, c);
 	conn_note(c, failed);
 	if (e->http)
 		s->counters->value[COUNTER_HTTP_ERR]++;
+}
+
+void client_lost(struct stateful *s, struct conn *c, enum failed failed)
+{
+	while (c->wait) {
+		conn_entry(s, c)->stats->level.request.failed[failed]++;
+		split_failed(s, c, failed);
+		request_over(s, c);
+	}
 }
 
 static void go_idle(struct stateful *s, struct conn *c)
@@ -203,6 +238,19 @@ static void request_count(struct stateful *s, struct entry *e, uint32_t number)
 	e->split->sent[number][0]++;
 }
 
+static void request_await(struct stateful *s, struct conn *c, uint32_t content)
+{
+	struct pipeline *p = conn_pipeline(s, c);
+
+	c->wait = 1;
+	if (likely(!p))
+		return;
+	if (!p->count)
+		p->heard = s->time;
+	*pipeline_push(p, conn_entry(s, c)->depth) =
+		(struct awaited){.content = content, .sent = s->time};
+}
+
 bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct entry *e = conn_entry(s, c);
@@ -212,17 +260,15 @@ bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 	if (unlikely(e->needs_side) && e->waiting >= s->table.side_high)
 		return false;
 	last = last && asks_to_close(s, e);
-	c->closing = last;
 	if (!e->pick)
 		e->pick = 1 + client_pick(e);
 	content = e->pick - 1;
-	if (!conn_send(s, c, seg, content, last ? VARIANT_CLOSE : VARIANT_KEEP)) {
-		c->closing = 0;
+	if (!conn_send(s, c, seg, content, last ? VARIANT_CLOSE : VARIANT_KEEP))
 		return false;
-	}
+	c->closing = last; /* only now: until then it tells of the request before */
 	e->pick = 0;
 	conn_requests_down(s, c);
-	c->wait = 1;
+	request_await(s, c, content);
 	conn_arm_rtx(s, c); /* which watches over the time-out too */
 	e->waiting++;
 	e->stats->level.request.offered++;
@@ -231,14 +277,22 @@ bool client_request(struct stateful *s, struct conn *c, struct segment *seg)
 	return true;
 }
 
+void client_retry(struct stateful *s, struct conn *c)
+{
+	const struct entry *e = conn_entry(s, c);
+
+	if (!c->wait) /* as if the think time were over */
+		c->time = (uint32_t)((s->now - e->think) >> e->idle_shift);
+	conn_arm_app(s, c, REQUEST_RETRY);
+}
+
 /* The next request at once, or, when no packet or side record can be had now, after a while. */
 static void request_now(struct stateful *s, struct conn *c, struct segment *seg)
 {
-	if (client_request(s, c, seg))
-		return;
-	/* as if the think time were over */
-	c->time = (uint32_t)((s->now - conn_entry(s, c)->think) >> conn_entry(s, c)->idle_shift);
-	conn_arm_app(s, c, REQUEST_RETRY);
+	if (conn_pipeline(s, c))
+		pipeline_begin(s, c, seg);
+	else if (!client_request(s, c, seg))
+		client_retry(s, c);
 }
 
 void client_ready(struct stateful *s, struct conn *c, struct segment *seg)
@@ -269,22 +323,26 @@ void client_think_over(struct stateful *s, struct conn *c)
 		request_now(s, c, NULL);
 }
 
+/* What comes after a response. seg: its packet, when nothing more is in it. */
 static void client_next(struct stateful *s, struct conn *c, struct segment *seg, bool keep_alive)
 {
 	struct entry *e = conn_entry(s, c);
 	bool more = requests_left(e, *conn_requests(s, c));
-	bool stays = keep_alive && !s->draining && c->note != CONN_CHURNED && (more || e->churn);
+	bool stays = !s->draining && c->note != CONN_CHURNED && (more || e->churn);
 
-	if (seg->flags & TCP_FIN)
-		return; /* client_fin() closes */
-	if (!stays && keep_alive)
-		client_over(s, c, seg);
-	else if (!stays)
+	if (!keep_alive) {
+		while (c->wait) /* nothing of it will be answered (RFC 9112 section 9.3.2) */
+			request_failed(s, c, FAILED_PROTOCOL);
 		conn_close(s, c, seg);
-	else if (e->think || e->paced || !more)
+	} else if (!stays && !c->wait) {
+		client_over(s, c, seg);
+	} else if (stays && conn_pipeline(s, c)) {
+		pipeline_next(s, c, seg);
+	} else if (stays && (e->think || e->paced || !more)) {
 		go_idle(s, c);
-	else
+	} else if (stays) {
 		request_now(s, c, seg);
+	}
 }
 
 static bool length_is_right(const struct entry *e, const struct http_parser *parser)
@@ -300,12 +358,12 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 {
 	struct entry *e = conn_entry(s, c);
 	uint16_t expected = content_awaited(s, c)->status;
-	uint64_t elapsed = conn_elapsed(s, c);
+	uint64_t elapsed = request_elapsed(s, c);
 
 	if (c->has_side) {
 		struct side *side = table_side(&s->table, c);
 
-		if (side->receiving)
+		if (side->receiving && !conn_pipeline(s, c))
 			elapsed = (uint64_t)(uint32_t)(s->time - side->started) << CONN_TIME_SHIFT;
 		side->receiving = 0;
 		side->unacked = 0;
@@ -335,8 +393,9 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 	request_succeeded(s, c);
 }
 
-/* Feed the segment's payload to the parser, or count it down for raw payloads. */
-static enum http_event response_feed(struct entry *e, const struct segment *seg,
+/* Feed the segment's payload from *at on to the parser, or count it down for raw payloads. *at
+ * moves behind what belongs to the response. */
+static enum http_event response_feed(struct entry *e, const struct segment *seg, uint32_t *at,
 				     struct http_parser *parser, uint64_t *expected)
 {
 	enum http_event event = HTTP_MORE;
@@ -344,20 +403,17 @@ static enum http_event response_feed(struct entry *e, const struct segment *seg,
 	uint32_t n;
 
 	if (!e->http) {
-		if (seg->len > *expected)
-			return HTTP_ERROR;
-		*expected -= seg->len;
+		n = (uint32_t)RTE_MIN(seg->len - *at, *expected);
+		*at += n;
+		*expected -= n;
 		return *expected ? HTTP_MORE : HTTP_DONE;
 	}
-	for (uint32_t at = 0; at < seg->len; at += n) {
+	while (event == HTTP_MORE && *at < seg->len) {
 		size_t used;
 
-		n = segment_piece(seg, at, &data);
+		n = segment_piece(seg, *at, &data);
 		event = http_response_recall(&e->memo, parser, data, n, &used);
-		if (event == HTTP_ERROR)
-			return event;
-		if (event == HTTP_DONE) /* nothing was asked for that could follow */
-			return at + used == seg->len ? HTTP_DONE : HTTP_ERROR;
+		*at += (uint32_t)used;
 	}
 	return event;
 }
@@ -381,51 +437,79 @@ static bool response_more(struct stateful *s, struct conn *c, struct segment *se
 		return false;
 	side = table_side(&s->table, c);
 	if (!side->receiving) {
-		first_byte_add(s, c, conn_elapsed(s, c));
-		side->started = s->time - (uint32_t)(conn_elapsed(s, c) >> CONN_TIME_SHIFT);
+		uint64_t elapsed = request_elapsed(s, c);
+
+		first_byte_add(s, c, elapsed);
+		side->started = s->time - (uint32_t)(elapsed >> CONN_TIME_SHIFT);
 	}
+	if (conn_pipeline(s, c))
+		conn_pipeline(s, c)->heard = s->time;
 	side->receiving = 1;
 	side->parser = *parser;
 	side->expected = expected;
-	c->rcv_nxt += seg->len;
 	c->retries = 0;
 	c->time = s->time; /* the time-out is one of silence, not of the whole response */
 	conn_delay_ack(s, c, seg);
 	return true;
 }
 
-bool client_data(struct stateful *s, struct conn *c, struct segment *seg)
+/* Nothing is awaited behind this response. */
+static bool response_is_last(const struct stateful *s, const struct conn *c)
 {
-	struct entry *e = conn_entry(s, c);
+	const struct pipeline *p = conn_pipeline(s, c);
+
+	return !p || p->count == 1;
+}
+
+/* The response that lies in the segment from *at on, or goes on there. c->rcv_nxt moves behind what
+ * is taken of it. False: it could not be. */
+static bool response_take(struct stateful *s, struct conn *c, struct segment *seg, uint32_t *at)
+{
 	struct side *side = c->has_side ? table_side(&s->table, c) : NULL;
 	bool receiving = side && side->receiving;
+	uint32_t begin = c->rcv_nxt - *at;
 	struct http_parser parser;
+	enum http_event event;
 	uint64_t expected;
 
-	if (!c->wait) { /* data that nobody asked for */
-		conn_abort(s, c, FAILED_PROTOCOL);
-		return true;
-	}
 	response_begin(s, c, &parser, &expected);
 	if (receiving) {
 		parser = side->parser;
 		expected = side->expected;
 	}
-	switch (response_feed(e, seg, &parser, &expected)) {
-	case HTTP_MORE:
-		return response_more(s, c, seg, &parser, expected);
-	case HTTP_DONE:
+	event = response_feed(conn_entry(s, c), seg, at, &parser, &expected);
+	if (event == HTTP_MORE) {
+		if (!response_more(s, c, seg, &parser, expected))
+			return false;
+		c->rcv_nxt = begin + *at;
+	} else if (event == HTTP_DONE && (*at == seg->len || !response_is_last(s, c))) {
 		if (!receiving)
-			first_byte_add(s, c, conn_elapsed(s, c));
-		c->rcv_nxt += seg->len;
+			first_byte_add(s, c, request_elapsed(s, c));
+		c->rcv_nxt = begin + *at;
 		response_done(s, c, &parser);
-		client_next(s, c, seg, !e->http || parser.keep_alive);
-		return true;
-	default:
+		if (!(seg->flags & TCP_FIN)) /* else client_fin() closes */
+			client_next(s, c, *at == seg->len ? seg : NULL,
+				    !conn_entry(s, c)->http || parser.keep_alive);
+	} else {
 		request_failed(s, c, FAILED_PROTOCOL);
 		conn_abort(s, c, FAILED_PROTOCOL);
-		return true;
 	}
+	return true;
+}
+
+bool client_data(struct stateful *s, struct conn *c, struct segment *seg)
+{
+	uint32_t at = 0;
+
+	do {
+		if (!c->wait) { /* data that nobody asked for */
+			conn_abort(s, c, FAILED_PROTOCOL);
+			return true;
+		}
+		if (!response_take(s, c, seg, &at))
+			return false;
+	} while (at < seg->len && c->state != CLOSED);
+	return true;
 }
 
 void client_fin(struct stateful *s, struct conn *c, struct segment *seg)
@@ -437,6 +521,8 @@ void client_fin(struct stateful *s, struct conn *c, struct segment *seg)
 		    http_response_end(&side->parser) == HTTP_DONE)
 			response_done(s, c, &side->parser);
 		else if (!client_blocked(s, c))
+			request_failed(s, c, FAILED_PROTOCOL);
+		while (c->wait)
 			request_failed(s, c, FAILED_PROTOCOL);
 		if (side) {
 			side->receiving = 0;

@@ -111,11 +111,8 @@ void conn_end(struct stateful *s, struct conn *c, int failed)
 
 	if (requests && c->wait && failed == FAILED_RESET && client_blocked(s, c))
 		failed = -1;
-	if (requests && c->wait) {
-		e->waiting--;
-		e->stats->level.request.failed[failed < 0 ? FAILED_PROTOCOL : failed]++;
-		client_failed(s, c, failed < 0 ? FAILED_PROTOCOL : (enum failed)failed);
-	}
+	if (requests && c->wait)
+		client_lost(s, c, failed < 0 ? FAILED_PROTOCOL : (enum failed)failed);
 	if (failed < 0 && e->client && c->note && c->note < CONN_LEFT)
 		failed = noted[c->note];
 	if (failed < 0) {

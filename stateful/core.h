@@ -15,6 +15,7 @@
 #include "../common/base/checksum.h"
 #include "../common/base/script.h"
 #include "message.h"
+#include "pipeline.h"
 #include "stateful.h"
 #include "table.h"
 #include "timer.h"
@@ -107,6 +108,10 @@ struct entry {
 	 * request was sent; 0: answered */
 	uint32_t *sent;
 	uint32_t ring;
+	/* TCP, with a pipeline: for every record a struct pipeline; NULL: there is none */
+	uint8_t *pipeline;
+	uint32_t pipeline_bytes;
+	uint16_t depth;
 };
 
 /* Segments that wait for a side record, see parked.c. */
@@ -252,6 +257,16 @@ static inline uint16_t requests_with(const struct entry *e, uint16_t requests, u
 {
 	return (uint16_t)((requests >> e->messages.content_bits << e->messages.content_bits) |
 			  content);
+}
+
+/* NULL: one request at a time. */
+static inline struct pipeline *conn_pipeline(const struct stateful *s, const struct conn *c)
+{
+	const struct entry *e = conn_entry(s, c);
+
+	if (likely(!e->pipeline))
+		return NULL;
+	return (void *)(e->pipeline + (size_t)table_number(&s->table, c) * e->pipeline_bytes);
 }
 
 static inline struct rte_mbuf *segment_mbuf(const struct segment *seg)
@@ -550,8 +565,10 @@ void client_ready(struct stateful *, struct conn *, struct segment *seg);
 bool client_request(struct stateful *, struct conn *, struct segment *seg);
 /* A connection left open has been idle for its time. */
 void client_left_over(struct stateful *, struct conn *);
-/* A request's outcome, where results are split: `status` 0 without a response. */
-void client_failed(struct stateful *, struct conn *, enum failed);
+/* No packet or side record for the next request can be had now: try again after a while. */
+void client_retry(struct stateful *, struct conn *);
+/* The connection ended, and with it all requests under way have failed. */
+void client_lost(struct stateful *, struct conn *, enum failed);
 /* The request that is awaited carries a payload, and its connection ended: a device has blocked it.
  * False: it carries none. */
 bool client_blocked(struct stateful *, struct conn *);
@@ -581,6 +598,20 @@ int conversation_reset(const struct stateful *, const struct conn *);
 int conversation_silent(const struct stateful *, const struct conn *);
 /* What it sends: valid until the next call. */
 const struct message *conversation_message(struct entry *, const struct side *);
+
+/* pipeline.c. Bytes that a record of such an entry takes for its pipeline; 0: it has none. */
+uint32_t pipeline_size(const struct config_traffic *);
+int pipeline_init(struct stateful *, struct entry *, struct arena *);
+/* The record is a new connection's. */
+void pipeline_open(struct stateful *, struct conn *);
+/* May one more request be sent on it? */
+bool pipeline_has_room(const struct stateful *, const struct conn *);
+/* As many requests as the pipeline is deep are to be sent. */
+void pipeline_begin(struct stateful *, struct conn *, struct segment *seg);
+/* Send what is owed. */
+void pipeline_fill(struct stateful *, struct conn *, struct segment *seg);
+/* A response has come, and the connection goes on. */
+void pipeline_next(struct stateful *, struct conn *, struct segment *seg);
 
 /* entry.c. Is a traffic entry this engine's, on this port? */
 bool entry_is_mine(const struct config_traffic *, unsigned port);

@@ -8,6 +8,7 @@
 #define CONNECTIONS_DEFAULT (4u << 20) /* of a server, or of a client that only has a rate */
 #define OPEN_DEFAULT        1024u      /* a rate of "max" without concurrency */
 #define WINDOW_PLAIN_MAX    65535u
+#define PIPELINED_MAX       32768u
 #define UDP_RING_MIN        16u
 #define DELAY_LEAST         1000000u     /* a shorter delay may take so long */
 #define IDLE_FINE_MAX       30000000000u /* think times up to here are kept in fine units */
@@ -126,7 +127,7 @@ uint64_t entry_bytes(const struct config *config, const struct config_traffic *t
 			 : message_reserve(t, config->seed, entry_mss(config, t, family))) +
 		(split_is_kept(t) ? split_reserve(t) : 0);
 
-	bytes += connections * udp_ring(t) * sizeof(uint32_t);
+	bytes += connections * udp_ring(t) * sizeof(uint32_t) + connections * pipeline_size(t) + 64;
 	if (entry_is_paced(t))
 		bytes += ring_size(connections) * sizeof(uint32_t);
 	return bytes + 3 * 64;
@@ -247,7 +248,7 @@ static bool entry_is_bulky(const struct entry *e)
 {
 	const struct config_message *response = &e->config->response;
 
-	return e->simple_max == e->mss || response->body_size == CONFIG_ANY_SIZE ||
+	return e->pipeline || e->simple_max == e->mss || response->body_size == CONFIG_ANY_SIZE ||
 	       response->body_size > e->mss / 2;
 }
 
@@ -329,7 +330,11 @@ static int entry_init(struct stateful *s, struct entry *e, const struct config_t
 		return -1;
 	e->requests = (uint16_t)(RTE_MIN(t->requests_per_connection, requests_unlimited(e))
 				 << e->messages.content_bits);
+	if (!e->udp && pipeline_init(s, e, arena))
+		return -1;
 	e->simple_max = RTE_MIN(e->messages.longest, e->mss);
+	if (e->pipeline) /* all that may be under way without a side record's knowledge */
+		e->simple_max = RTE_MIN(e->simple_max * e->depth, PIPELINED_MAX);
 	e->needs_side = entry_needs_side(s, e);
 	if (split_is_kept(t) && split_init(e, arena))
 		return -1;
@@ -369,7 +374,7 @@ static void entry_note(struct stateful *s, struct entry *e)
 			s->rto_min = RTE_MIN(s->rto_min, RTE_MAX(e->messages.ring[i].delay.first,
 								 (uint64_t)DELAY_LEAST));
 	if (e->scripts || entry_app_time(e) != entry_app_time(&s->entry[0]) ||
-	    e->close.weight[CLOSE_KEEP])
+	    e->close.weight[CLOSE_KEEP] || (e->pipeline && e->think))
 		s->table.hold_app = true;
 	s->entries++;
 }

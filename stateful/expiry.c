@@ -76,7 +76,10 @@ static void rtx_expired(struct stateful *s, struct conn *c)
 
 	c->rtx = 0;
 	if (conn_awaits(c)) {
-		uint64_t elapsed = conn_elapsed(s, c);
+		const struct pipeline *p = c->wait ? conn_pipeline(s, c) : NULL;
+		uint64_t elapsed = likely(!p) ? conn_elapsed(s, c)
+					      : (uint64_t)(uint32_t)(s->time - p->heard)
+							<< CONN_TIME_SHIFT;
 
 		if (elapsed >= e->timeout) {
 			conn_give_up(s, c);
@@ -122,6 +125,8 @@ static void app_expired(struct stateful *s, struct conn *c)
 			conversation_go(s, c, NULL);
 		return;
 	}
+	if (c->wait && conn_pipeline(s, c))
+		pipeline_fill(s, c, NULL);
 	if (!conn_is_idle(s, c) || (!e->client && c->rtx))
 		return;
 	if (since + (1ull << e->idle_shift) < limit)

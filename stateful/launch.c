@@ -116,6 +116,7 @@ static bool launch_one(struct stateful *s, struct entry *e)
 		return blocked(e, NOT_OFFERED_NO_CONN);
 	e->blocked = NOT_OFFERED_LATE;
 	c->requests = e->requests;
+	pipeline_open(s, c);
 	if (e->udp) {
 		udp_open(s, e, c);
 		return true;
@@ -197,9 +198,28 @@ static void launch_filling(struct stateful *s, struct entry *e, uint64_t target)
 void launch_idle(struct stateful *s, struct conn *c)
 {
 	struct entry *e = conn_entry(s, c);
+	struct pipeline *p = conn_pipeline(s, c);
 
+	if (p && p->listed)
+		return;
+	if (p)
+		p->listed = true;
 	if (e->idle_tail - e->idle_head <= e->idle_mask)
 		e->idle[e->idle_tail++ & e->idle_mask] = table_number(&s->table, c);
+}
+
+/* A connection of the ring is taken from it: has it room for a request? */
+static bool idle_is_ready(struct stateful *s, struct entry *e, struct conn *c)
+{
+	struct pipeline *p;
+
+	if (c->entry != e->number)
+		return false;
+	p = conn_pipeline(s, c);
+	if (p)
+		p->listed = false;
+	return (p ? pipeline_has_room(s, c) : conn_is_idle(s, c)) &&
+	       requests_left(e, *conn_requests(s, c));
 }
 
 /* The next connection that is ready for a request; stale places of the ring are passed over. */
@@ -208,8 +228,7 @@ static struct conn *idle_take(struct stateful *s, struct entry *e)
 	while (e->idle_head != e->idle_tail) {
 		struct conn *c = &s->table.conn[e->idle[e->idle_head++ & e->idle_mask]];
 
-		if (c->entry == e->number && conn_is_idle(s, c) &&
-		    requests_left(e, *conn_requests(s, c)))
+		if (idle_is_ready(s, e, c))
 			return c;
 	}
 	return NULL;
@@ -228,6 +247,8 @@ static bool request_one(struct stateful *s, struct entry *e)
 		launch_idle(s, c);
 		return blocked(e, NOT_OFFERED_TX_FULL);
 	}
+	if (conn_pipeline(s, c) && pipeline_has_room(s, c))
+		launch_idle(s, c);
 	e->blocked = NOT_OFFERED_LATE;
 	return true;
 }

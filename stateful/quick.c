@@ -16,7 +16,7 @@ bool quick_suits(const struct stateful *s, const struct entry *e)
 {
 	const struct config_traffic *t = e->config;
 
-	if (e->udp || e->extended || e->ack_delay || e->split || s->offload)
+	if (e->udp || e->extended || e->ack_delay || e->split || e->pipeline || s->offload)
 		return false;
 	if (e->messages.rings > 1 || t->tcp.handshake_ack || t->tcp.separate_fin)
 		return false;

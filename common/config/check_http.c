@@ -239,6 +239,11 @@ static void client_check(struct reader *r, unsigned i)
 	if (traffic->requests && spot_find(r, &s, "traffic", i, "request", NULL)->node)
 		problem_add(r->document, &s.key, PLACE_KEY,
 			    "\"requests\" are given beside it already");
+	if (traffic->payloads.count && traffic->pipeline > 1)
+		problem_add(
+			r->document, spot_find(r, &s, "traffic", i, "pipeline", NULL), PLACE_VALUE,
+			"with payloads one request at a time is under way: which of several was "
+			"blocked could not be told");
 	for (int j = -1; j < (int)traffic->requests; j++) {
 		spoken_find(r, &spoken, i, j);
 		request_check(r, &spoken);

@@ -319,7 +319,7 @@ struct config_traffic {
 	uint8_t tos, ttl;         /* of packets sent; tos: absent, the port's */
 	uint64_t max_connections; /* records reserved; 0: from the load */
 	struct config_message request, response;
-	uint8_t pipeline; /* udp-client: requests that a socket has under way at once */
+	uint8_t pipeline; /* client: requests that a connection has under way at once */
 	bool numbered;    /* udp-client: an answer begins with its request's number */
 	struct config_close close;
 	struct config_message *more; /* http-client: the requests, instead of `request` */

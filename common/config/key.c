@@ -469,7 +469,8 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "payloads", .kinds = KIND_HTTP_CLIENT, .type = TYPE_FILE,
 	 FIELD(config_traffic, payloads), .max = FILE_MOST,
 	 .help = "File with a payload in each line, for {payload} in requests, or as the query of "
-		 "their paths; each line is sent in turn, and told whether it was answered, "
+		 "their paths (its name relative to the configuration file's place); each line is "
+		 "sent in turn, and told whether it was answered, "
 		 "blocked or not answered."},
 	{TRAFFIC, .name = "blocked", .kinds = KIND_HTTP_CLIENT, .type = TYPE_MIX,
 	 FIELD(config_traffic, blocked), .standard = "403", .min = 200, .max = 599,
@@ -484,10 +485,10 @@ const struct key key_table[] = {
 	{TRAFFIC, .name = "response", .kinds = KIND_HTTP_CLIENT, .type = TYPE_OBJECT,
 	 .inner = OBJECT_EXPECTED, FIELD(config_traffic, response),
 	 .help = "What the response must be; another one is a failure."},
-	{TRAFFIC, .name = "pipeline", .kinds = KIND_UDP_CLIENT, .type = TYPE_COUNT,
+	{TRAFFIC, .name = "pipeline", .kinds = KIND_CLIENT, .type = TYPE_COUNT,
 	 FIELD(config_traffic, pipeline), .standard = "1", .min = 1, .max = 128,
-	 .help = "Requests that a socket has under way at once. With a think_time they leave "
-		 "together."},
+	 .help = "Requests that a connection or socket has under way at once; of HTTP and TCP "
+		 "responses are taken in their order. With a think_time they leave together."},
 	{TRAFFIC, .name = "tag", .kinds = KIND_UDP_CLIENT, .type = TYPE_BOOL,
 	 FIELD(config_traffic, numbered), .standard = "true",
 	 .help = "Begin each request with a number of 4 bytes, with which its answer must begin, "

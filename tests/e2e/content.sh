@@ -112,3 +112,36 @@ finish_or_late close 0
 laws close
 expect close '.traffic.web.closed | .keep - 2 * .rst | fabs <= 2' '.traffic.web.closed | .fin - .rst | fabs <= 1' \
 	'.traffic.web.closed as $c | .total | .finTx >= $c.fin and .finTx + .rstTx == $c.keep + $c.fin + $c.rst'
+
+case_is "nginx and haproxy answer pipelined requests, with bodies"
+cat >haproxy.cfg <<'END'
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 5s
+  timeout server 5s
+frontend f
+  bind 10.9.0.1:81
+  default_backend b
+backend b
+  server nginx 10.9.0.1:80
+END
+start haproxy k haproxy -db -f haproxy.cfg
+proxied() { in_ns k curl -sf -m 1 -o body http://10.9.0.1:81/; }
+wait_for 10 proxied
+for port in 80 81; do
+	: >access.log
+	onager_run deep$port s client.json --duration 1s --set traffic.0.server_ports=$port \
+		--set traffic.0.pipeline=8 --set traffic.0.requests_per_connection=40 \
+		--set traffic.0.load='{"cps": 20}' --set 'traffic.0.requests=[
+			{"name": "page", "path": "/{random:9}"},
+			{"name": "post", "path": "/post", "method": "POST", "status": 201,
+			 "body": {"content": "xml", "size": 5000}}]'
+	finish_or_late deep$port 0
+	laws deep$port
+	expect deep$port '.traffic.web.requests | .succeeded == .offered and .offered % 40 == 0' \
+		'.traffic.web.requests.offered >= 40' \
+		'.traffic.web.by_request | .page.succeeded == .post.succeeded'
+	[ "$(wc -l <access.log)" = "$(jq .traffic.web.requests.offered deep$port.report)" ] ||
+		fail "nginx saw $(wc -l <access.log) requests"
+done
