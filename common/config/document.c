@@ -97,6 +97,15 @@ void problem_add(struct document *d, const struct where *w, enum place_of place_
 	free(sentence);
 }
 
+char *document_path(const struct document *d, const struct where *w, const char *name)
+{
+	const struct mark *mark = &d->marks.mark[w->node->valueint];
+	const char *slash =
+		mark->source == SOURCE_FILE && *name != '/' ? strrchr(d->file, '/') : NULL;
+
+	return text_format("%.*s%s", slash ? (int)(slash + 1 - d->file) : 0, d->file, name);
+}
+
 /* Give each node its mark, in the order in which the scanner made them. */
 static size_t node_mark(struct document *d, cJSON *node, const char *text, size_t next)
 {

@@ -75,6 +75,10 @@ cJSON *document_value(struct document *, const char *text, unsigned source, char
 void problem_add(struct document *, const struct where *, enum place_of, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The file that a value names: what a configuration file says is relative to where that file lies,
+ * what a setting says to where the program was started. Allocated. */
+char *document_path(const struct document *, const struct where *, const char *name);
+
 /* Print a node's value as a message shows it: scalars whole, "a list", "an object". Allocated. */
 char *node_text(const cJSON *);
 

@@ -176,7 +176,8 @@ void span_read(struct reader *r, const struct where *w, const struct key *key, c
 void file_take(struct reader *r, const struct where *w, const char *name, uint32_t most,
 	       struct config_bytes *bytes)
 {
-	FILE *file = fopen(name, "r");
+	char *path = document_path(r->document, w, name);
+	FILE *file = fopen(path, "r");
 	long size = file && !fseek(file, 0, SEEK_END) ? ftell(file) : 0;
 
 	size = size < 0 || size > (long)most ? (long)most : size;
@@ -186,11 +187,12 @@ void file_take(struct reader *r, const struct where *w, const char *name, uint32
 		bytes->count = (uint32_t)fread(bytes->data, 1, (size_t)size, file);
 	}
 	if (!file || ferror(file))
-		problem_add(r->document, w, PLACE_VALUE, "%s: %s", name, strerror(errno));
+		problem_add(r->document, w, PLACE_VALUE, "%s: %s", path, strerror(errno));
 	else if (!bytes->count)
-		problem_add(r->document, w, PLACE_VALUE, "%s: the file is empty", name);
+		problem_add(r->document, w, PLACE_VALUE, "%s: the file is empty", path);
 	if (file)
 		fclose(file);
+	free(path);
 }
 
 void file_read(struct reader *r, const struct where *w, const struct key *key, char *base)

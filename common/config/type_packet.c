@@ -87,7 +87,8 @@ static void packet_take(struct reader *r, const struct where *w, const char *nam
 			struct config_bytes *bytes)
 {
 	const char *hash = strrchr(name, '#');
-	char *file = text_format("%.*s", (int)(hash ? hash - name : (long)strlen(name)), name);
+	char *bare = text_format("%.*s", (int)(hash ? hash - name : (long)strlen(name)), name);
+	char *file = document_path(r->document, w, bare);
 	char why[512] = "capture files are not read here";
 	uint64_t number = 1;
 
@@ -100,6 +101,7 @@ static void packet_take(struct reader *r, const struct where *w, const char *nam
 	if (!bytes->count)
 		problem_add(r->document, w, PLACE_VALUE, "%s", why);
 	free(file);
+	free(bare);
 }
 
 void bytes_read(struct reader *r, const struct where *w, const struct key *key, char *base)

@@ -525,16 +525,17 @@ static void test_messages_and_tcp(void **state)
 	const struct config_traffic *t;
 
 	(void)state;
-	load_client(&c, "http-client", "",
-		    ",\"clients\": \"16.0.0.1\", \"load\": {\"rps\": 1}, \"timeout\": \"120s\","
-		    "\"catch_up\": 0, \"request\": {\"method\": \"POST\", \"path\": \"/ä?b=c\","
-		    "\"host\": \"x.example\", \"headers\": {\"X-A\": \"1\", "
-		    "\"x-b\": \"\"},"
-		    "\"body\": {\"size\": \"1Gi\"}}, \"response\": {\"status\": 404}, \"tcp\": "
-		    "{\"mss\": 1460, \"window\": \"1Gi\","
-		    "\"initial_rto\": \"200ms\", \"retries\": 0, \"handshake_ack\": true,"
-		    "\"separate_fin\": true, \"scale\": 14, \"timestamps\": \"peer\", \"ecn\": true, "
-		    "\"delayed_ack\": \"40ms\", \"ack_every\": 4}");
+	load_client(
+		&c, "http-client", "",
+		",\"clients\": \"16.0.0.1\", \"load\": {\"rps\": 1}, \"timeout\": \"120s\","
+		"\"catch_up\": 0, \"request\": {\"method\": \"POST\", \"path\": \"/ä?b=c\","
+		"\"host\": \"x.example\", \"headers\": {\"X-A\": \"1\", "
+		"\"x-b\": \"\"},"
+		"\"body\": {\"size\": \"1Gi\"}}, \"response\": {\"status\": 404}, \"tcp\": "
+		"{\"mss\": 1460, \"window\": \"1Gi\","
+		"\"initial_rto\": \"200ms\", \"retries\": 0, \"handshake_ack\": true,"
+		"\"separate_fin\": true, \"scale\": 14, \"timestamps\": \"peer\", \"ecn\": true, "
+		"\"delayed_ack\": \"40ms\", \"ack_every\": 4}");
 	t = &c.traffic[0];
 	assert_int_equal(t->timeout, 120000000000);
 	assert_int_equal(t->catch_up, 0);
@@ -685,6 +686,46 @@ static void test_every_cut(void **state)
 	}
 }
 
+/* Files named by a configuration are sought beside it; by a setting, where we are. */
+static void test_named_files(void **state)
+{
+	static const char text[] =
+		"{\"duration\": \"1s\", \"ports\": [{\"name\": \"c\", \"device\": \"net_null0\", "
+		"\"cores\": [0], \"address\": \"10.0.0.1/24\"}], \"traffic\": [{\"name\": \"a\", "
+		"\"kind\": \"http-client\", \"clients\": \"10.0.0.3\", \"servers\": \"10.0.0.2\", "
+		"\"load\": {\"cps\": 1}, \"payloads\": \"attacks\"}]}";
+	const char *set[] = {"traffic.0.payloads=attacks"};
+	char directory[] = "/tmp/onager-config-XXXXXX", name[64], *said = NULL;
+	struct config c;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(name, sizeof(name), "%s/attacks", directory);
+	out = fopen(name, "w");
+	fputs("one\ntwo\n", out);
+	fclose(out);
+	snprintf(name, sizeof(name), "%s/lab.json", directory);
+	out = fopen(name, "w");
+	fputs(text, out);
+	fclose(out);
+	out = open_memstream(&said, &size);
+	assert_int_equal(config_load(&c, name, NULL, 0, &two_cores, out), 0);
+	assert_int_equal(c.traffic[0].payloads.count, 8);
+	config_free(&c);
+	assert_int_equal(config_load(&c, name, set, 1, &two_cores, out), -1);
+	fclose(out);
+	assert_string_equal(said, "--set traffic.0.payloads=attacks: traffic[0].payloads: attacks: "
+				  "No such file or directory\n");
+	free(said);
+	config_free(&c);
+	unlink(name);
+	snprintf(name, sizeof(name), "%s/attacks", directory);
+	unlink(name);
+	rmdir(directory);
+}
+
 static void test_missing_file(void **state)
 {
 	struct config c;
@@ -805,6 +846,7 @@ int main(void)
 		cmocka_unit_test(test_set),
 		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_named_files),
 		cmocka_unit_test(test_missing_file),
 	};
 
