@@ -12,6 +12,7 @@
 
 #include "../../stateful/stateful.h"
 #include "../../stateless/stateless.h"
+#include "plan_address.h"
 #include "plan_load.h"
 #include "plan_machine.h"
 #include "plan_stream.h"
@@ -150,6 +151,7 @@ static void put_tuples(FILE *out, const struct config_traffic *traffic)
 {
 	const char *before = "  clients ";
 
+	plan_addresses(out, traffic);
 	for (uint8_t family = 4; family <= 6; family += 2) {
 		if (!traffic_has(traffic, family))
 			continue;
@@ -214,6 +216,7 @@ static void put_client(FILE *out, const struct config *config, const struct conf
 
 static void put_listens(FILE *out, const struct config_traffic *traffic)
 {
+	plan_addresses(out, traffic);
 	put_thousands(out, "  listens on addresses ",
 		      traffic->servers.count + traffic->servers6.count, "");
 	put_thousands(out, " x ports ", traffic->server_ports.count, "");
@@ -230,7 +233,8 @@ static void put_server(FILE *out, const struct config_traffic *traffic)
 	if (traffic->response.body_size == CONFIG_ANY_SIZE)
 		fputs("; answers with what it received\n", out);
 	else
-		put_thousands(out, "; response body ", traffic->response.body_size, " bytes\n");
+		put_thousands(out, "; response body ", traffic->response.body_size,
+			      traffic->response.variants > 1 ? " bytes on average\n" : " bytes\n");
 }
 
 /* What is played, by whichever side. */

@@ -167,6 +167,9 @@ static void the_text_says_it(void **state)
 	assert_says(text, "  cores 1: 1 worker\n");
 	assert_says(text, "packet buffers 8.0 MiB\n");
 	assert_says(text, "traffic web: http-client on port c\n");
+	assert_says(text,
+		    "  from 16.0.0.1-16.0.0.200 ports 1024-65535 to 48.0.0.1-48.0.0.2 port 80\n");
+	assert_says(text, "  from any client to 48.0.0.1-48.0.0.2 port 80\n");
 	assert_says(text, "clients 200 x ports 64,512 x servers 2 x ports 1 = 25,804,800 tuples\n");
 	assert_says(text, "  load cps 1000; a tuple is used again after 25804.8 s\n");
 	assert_says(text, "  frames 4 a connection and 2 a request: 6 with 1 request\n");
