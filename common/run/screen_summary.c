@@ -210,5 +210,7 @@ void screen_summary(struct screen *screen, const struct result *r, const struct 
 		put_text(screen->out, r, verdict);
 	else if (screen->format == FORMAT_JSON)
 		put_json(screen->out, verdict);
+	else /* a line that is none of the table would spoil it */
+		put_verdict(stderr, verdict);
 	fflush(screen->out);
 }

@@ -57,6 +57,12 @@ assert all(len(row) == len(rows[0]) for row in rows), [len(row) for row in rows]
 [float(x) for x in rows[1] if x.replace(".", "").isdigit()]
 END
 
+says cmd.err '^verdict: '
+onager_exits 1 run loop.json --format csv --duration 0.3s \
+	--set 'expect=[{"metric": "total.pktRx", "max": 0}]'
+says cmd.err '^verdict: fail'
+says cmd.err '^  total.pktRx [0-9]+ is above max 0'
+
 case_is "quiet: the result alone"
 run_loop --quiet
 [ "$(wc -l <cmd.out)" -lt 60 ] && ! grep -q remaining cmd.out || fail "intervals in spite of --quiet"
