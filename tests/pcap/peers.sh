@@ -7,9 +7,15 @@ set -euo pipefail
 [ $# = 1 ] || { echo "usage: $0 PCAP_COPY" >&2; exit 2; }
 copy=$(realpath "$1")
 golden=$(realpath "$(dirname "$0")/../golden/pcap")
-command -v tshark capinfos mergecap >/dev/null || { echo "tshark is missing" >&2; exit 77; }
+for tool in tshark capinfos mergecap; do
+	command -v $tool >/dev/null && continue
+	echo "$tool is missing" >&2
+	[ -n "${CI:-}" ] && exit 1
+	exit 77 # ctest: skipped
+done
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'status=$?; rm -rf "$work"; [ $status = 0 ] || echo "FAILED ($status)" >&2' EXIT
+trap 'echo "FAIL: line $LINENO: $BASH_COMMAND" >&2' ERR
 cd "$work"
 
 fail() {
@@ -136,7 +142,8 @@ writer=$!
 until [ "$(stat -c %s killed.pcapng 2>/dev/null || echo 0)" -gt 5000000 ]; do :; done
 kill -KILL $writer
 wait $writer 2>/dev/null || true
-count=$(fields killed.pcapng frame.number | tail -n 1)
+# tshark fails where the file was cut inside a packet, after all those before
+count=$({ fields killed.pcapng frame.number || true; } | tail -n 1)
 [ "$count" -gt 30000 ] || fail "killed: $count packets"
 "$copy" killed.pcapng again.pcapng 2>err || grep -q "^cut: 1 times" err || fail "killed: $(<err)"
 [ "$(packets again.pcapng)" = "$count" ] || fail "killed: we read other than tshark"
