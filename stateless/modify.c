@@ -106,7 +106,9 @@ void modify_make(struct modify *m, const struct config_modify *config, const str
 			     .offset = place.offset,
 			     .bytes = place.bytes,
 			     .words = (uint8_t)((end - first + 1) / 2),
-			     .mask = config->mask << __builtin_ctzll(place.mask) & place.mask,
+			     .mask = (config->mask ? config->mask : UINT64_MAX)
+					     << __builtin_ctzll(place.mask) &
+				     place.mask,
 			     .values = config->op == MODIFY_LIST ? config->values : config->count,
 			     .number = deal->first,
 			     .seed = seed,

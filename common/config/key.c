@@ -904,9 +904,10 @@ const struct key key_table[] = {
 	{MODIFY, .name = "count", .type = TYPE_COUNT, FIELD(config_modify, count),
 	 .max = UINT64_MAX, .help = "So many values, then from the first again; absent: as many as "
 				    "there is room for."},
-	{MODIFY, .name = "mask", .type = TYPE_COUNT, FIELD(config_modify, mask),
-	 .standard = "18446744073709551615", .min = 1, .max = UINT64_MAX,
-	 .help = "The bits of the field that change; the value begins at the lowest of them."},
+	{MODIFY, .name = "mask", .type = TYPE_COUNT, FIELD(config_modify, mask), .min = 1,
+	 .max = UINT64_MAX,
+	 .help = "The bits of the field that change; the value begins at the lowest of them. "
+		 "Absent: all."},
 	{MODIFY, .name = "values", .type = TYPE_FIELD_VALUES, COUNTED(config_modify, value, values),
 	 .help = "The values of a list, in order."},
 	{MODIFY, .name = "per_flow", .type = TYPE_BOOL, FIELD(config_modify, per_flow),
