@@ -316,6 +316,8 @@ static int command_replay(int argc, char **argv)
 		exit = usage(argv[0], "option '%s' needs a value", replay.lacking);
 	if (exit < 0 && !replay.files)
 		exit = usage(argv[0], "no PCAP given");
+	if (exit < 0 && !replay.offline && !replay.has_port)
+		exit = usage(argv[0], "no --port DEVICE given");
 	if (exit < 0)
 		exit = replay.offline ? offline_start(&replay, &a) : replay_start(&replay, &a);
 	arguments_free(&a);
@@ -550,6 +552,7 @@ static const struct command command[] = {
 	 "With --offline nothing is sent: the packets go into the engines of CONFIG's first port,\n"
 	 "such as a server, under a virtual clock that is the recording's, and the answers into\n"
 	 "OUT (pcapng). The same recording, file and seed give the same answers, byte by byte.\n\n"
+	 "  -o, --output FILE  with --offline: where the answers go\n"
 	 "  --report FILE      write the JSON report there ('-': standard output)\n"
 	 "  --format FORMAT    of the intervals: text (default), json or csv, one line each\n"
 	 "  -q, --quiet        no intervals, only the result\n" HELP_SET "  -h, --help\n\n"
@@ -598,7 +601,7 @@ static const struct command command[] = {
 	 "  --json             as JSON\n"
 	 "  -h, --help\n\n"
 	 "Example:\n"
-	 "  onager devices --json | jq -r '.devices[].name'\n"},
+	 "  onager devices --json | jq -r '.interfaces[].name'\n"},
 	{"schema", command_schema, "print the JSON Schema of the configuration",
 	 "Usage: onager schema\n\n"
 	 "Print the JSON Schema of the configuration, for editors and validators.\n\n"
@@ -644,6 +647,8 @@ static int command_help(int argc, char **argv)
 {
 	const struct command *about = argc > 1 ? command_find(argv[1]) : NULL;
 
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		about = command_find("help");
 	if (argc > 2)
 		return usage(NULL, "unexpected argument '%s'", argv[2]);
 	if (argc > 1 && !about)

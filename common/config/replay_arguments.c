@@ -208,6 +208,7 @@ int replay_arguments_take(struct replay_arguments *a, int argc, char **argv)
 			file_take(a, argv[i]);
 			continue;
 		}
+		a->has_port |= !strncmp(argv[i], "--port", 6) || !strncmp(argv[i], "--set", 5);
 		taken = offline_take(a, argc, argv, i);
 		if (!taken && argv[i][1] == '-')
 			taken = option_take(a, argc, argv, i);

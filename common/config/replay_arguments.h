@@ -2,6 +2,7 @@
 #ifndef CONFIG_REPLAY_ARGUMENTS_H
 #define CONFIG_REPLAY_ARGUMENTS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct replay_arguments {
@@ -10,6 +11,7 @@ struct replay_arguments {
 	unsigned files;
 	const char *offline, *output; /* --offline CONFIG, -o OUT; NULL: not given */
 	const char *file;             /* the first */
+	bool has_port;                /* --port, or a --set that may stand for it */
 	const char *lacking;          /* the option that was given without a value; NULL: none */
 };
 

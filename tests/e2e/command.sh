@@ -14,12 +14,16 @@ for command in "" run simulate replay check report convert devices schema help; 
 done
 onager_exits 0 --help
 onager_exits 0 run --help
+onager_exits 0 help --help
+says cmd.out 'onager help \[COMMAND\]'
+onager_exits 2 replay x.pcap
+says cmd.err 'no --port DEVICE given'
 
 case_is "wrong usage: exit 2, a hint on standard error, nothing on standard output"
 echo '{}' >empty.json
 for arguments in "" "rnu x.json" "run" "run empty.json --nosuch" "run empty.json --format xml" \
 	"run empty.json --duration abc" "run nosuch.json" "check" "help nosuch" "run empty.json more.json" \
-	"run empty.json --set" "run empty.json --set x"; do
+	"replay x.pcap" "run empty.json --set" "run empty.json --set x"; do
 	# shellcheck disable=SC2086
 	onager_exits 2 $arguments
 	[ -s cmd.err ] || fail "onager $arguments: nothing said"
