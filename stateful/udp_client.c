@@ -57,7 +57,8 @@ static void oldest_lose(struct stateful *s, struct entry *e, struct conn *c)
 	request_over(s, e, c);
 }
 
-/* Send the next request, in the packet of slot i of a burst unless rx is NULL. */
+/* Send the next request, in the packet of slot i of a burst unless rx is NULL. A transmit queue
+ * that is half full takes none: what the port cannot carry is not asked for. */
 static bool request_send(struct stateful *s, struct entry *e, struct conn *c, struct rx_burst *rx,
 			 unsigned i)
 {
@@ -72,12 +73,12 @@ static bool request_send(struct stateful *s, struct entry *e, struct conn *c, st
 		ip6 = &pair;
 	}
 	mac = udp_hop(s, in, c->tuple.peer_be, ip6);
-	if (unlikely(!mac))
+	if (unlikely(!mac || !tx_open(s)))
 		return false;
 	if (in && mbuf_reusable(in, udp_headers(s, e->family) + e->payload))
 		m = rx_take(rx, i);
 	else
-		m = tx_open(s) ? tx_new(s->tx) : NULL;
+		m = tx_new(s->tx);
 	if (unlikely(!m))
 		return false;
 	if (c->snd_nxt - c->rcv_nxt == e->ring && e->sent)

@@ -134,6 +134,15 @@ static void worker_tick(struct worker *w, uint64_t now)
 	}
 }
 
+/* Is there room for the answers to a burst? A port with servers alone does not receive before: what
+ * it would have to drop waits in the port, and so do those who ask. Where there are clients it goes
+ * on, for they send nothing new into a full queue, and two ends that wait for each other would wait
+ * for ever. */
+static inline bool can_receive(const struct worker *w)
+{
+	return likely(tx_room(&w->txq.tx) >= RX_BURST_MAX) || w->has_client;
+}
+
 /* One step; true if it did something. */
 static inline bool worker_step(struct worker *w, uint64_t now)
 {
@@ -141,8 +150,8 @@ static inline bool worker_step(struct worker *w, uint64_t now)
 
 	if (unlikely(now >= w->tick_at))
 		worker_tick(w, now);
-	moved = likely(!w->is_lane) ? worker_receive(w, now) : 0;
-	if (w->handoff)
+	moved = likely(!w->is_lane && can_receive(w)) ? worker_receive(w, now) : 0;
+	if (w->handoff && can_receive(w))
 		moved += worker_receive_handed(w, now);
 	if (moved && !w->is_lane)
 		worker_look_ahead(w);

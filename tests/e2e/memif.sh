@@ -17,6 +17,27 @@ pair() { # ARGUMENT OF THE CLIENT...
 	laws client server
 }
 
+case_is "sockets that ask for more than the memory between them holds: nothing is lost"
+cat >udp.json <<END
+{
+  "duration": "2s", "drain": "5s",
+  "ports": [{"name": "p", "device": "$(memif client 1)", "cores": [0], "address": "10.9.0.1/24", "gateway": "10.9.0.2"}],
+  "traffic": [{"name": "ask", "kind": "udp-client", "clients": "16.0.0.0/24", "servers": "48.0.0.1",
+    "requests_per_connection": "max", "timeout": "20s", "load": {"concurrency": 20000}}]
+}
+END
+onager_run server - udp.json --set "ports.0.device=\"$(memif server 1)\"" --set ports.0.gateway=10.9.0.1 \
+	--set ports.0.address=10.9.0.2/24 --set 'traffic.0={"name": "echo", "kind": "udp-server", "servers": "48.0.0.1"}' \
+	--duration 60s
+onager_run client - udp.json
+ended client 30
+[ "$status" = 0 ] || [ "$status" = 3 ] || fail "exit $status"
+stop server
+expect client '.total.udpLost == 0 and .total.dropTx == 0' '.traffic.ask.requests | .succeeded == .offered' \
+	'.traffic.ask.requests.offered > 20000'
+expect server '.total.dropTx == 0 and .total.udpReq == .total.udpRsp'
+[ "$(jq .total.udpReq server.report)" = "$(jq .total.udpReq client.report)" ] || fail "requests lost on the way"
+
 case_is "short connections: as many arrive as leave, nothing is repeated"
 pair --set traffic.0.load.cps=2000
 complete client 4000

@@ -594,6 +594,28 @@ static void what_the_port_refuses_waits_and_what_overflows_is_counted(void **sta
 	crew_end();
 }
 
+/* A server whose answers nobody takes leaves requests in the port rather than drop answers. */
+static void a_server_does_not_receive_what_it_cannot_answer(void **state)
+{
+	struct fake *server = &fake[SERVER][0];
+
+	(void)state;
+	crew_make(1, 1);
+	fake[CLIENT][0].to_send = 4000;
+	run_for(worker[CLIENT], 1, 20 * MS);
+	worker[SERVER][0]->txq.tx.capacity = 2 * RX_BURST_MAX;
+	server->returns = true;
+	server->to_send = UINT64_MAX;
+	run_for(worker[SERVER], 1, 20 * MS);
+	assert_true(server->received < 4000);
+	assert_int_equal(counted(SERVER, COUNTER_DROP_TX), 0);
+	server->to_send = server->sent;
+	run_until(CLIENT, server->sent + 4000);
+	assert_int_equal(server->received, 4000);
+	assert_int_equal(counted(SERVER, COUNTER_DROP_TX), 0);
+	crew_end();
+}
+
 static void what_cannot_be_sent_at_the_end_is_counted(void **state)
 {
 	uint64_t queued;
@@ -704,6 +726,8 @@ int main(void)
 		cmocka_unit_test_teardown(orders_are_followed, tear_down),
 		cmocka_unit_test_teardown(marks_are_the_ends_of_the_steady_phase, tear_down),
 		cmocka_unit_test_teardown(what_the_port_refuses_waits_and_what_overflows_is_counted,
+					  tear_down),
+		cmocka_unit_test_teardown(a_server_does_not_receive_what_it_cannot_answer,
 					  tear_down),
 		cmocka_unit_test_teardown(what_cannot_be_sent_at_the_end_is_counted, tear_down),
 		cmocka_unit_test_teardown(flows_go_to_their_owner, tear_down),
