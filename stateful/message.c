@@ -226,6 +226,7 @@ static void request_add(struct maker *m, uint32_t number, uint16_t source, unsig
 		size_t begin = m->store.length;
 
 		template.rng = &m->rng;
+		template.items = body.items;
 		template_add(&m->store, from->text, &template);
 		body.head = (struct text_piece){m->store.text ? m->store.text + begin : NULL,
 						(uint32_t)(m->store.length - begin)};
@@ -238,6 +239,7 @@ static void request_add(struct maker *m, uint32_t number, uint16_t source, unsig
 		struct rng same = {seed}; /* both are to say the same */
 
 		template.rng = &same;
+		template.items = v == VARIANT_KEEP ? body.items : NULL;
 		head_request(&m->store, from, v, rule.content, body_length(&body), &template);
 		message_add(m, message_place(m, number, v), begin, &body, from->status);
 	}

@@ -71,6 +71,8 @@ static bool sensitive_add(struct store *store, const char *name, size_t length,
 		    memcmp(sensitive_info[kind].name, name, length) != 0)
 			continue;
 		value_add(store, item, sensitive_make(kind, rule->rng, item), rule->in_path);
+		if (rule->items)
+			rule->items[kind]++;
 		return true;
 	}
 	return false;

@@ -13,6 +13,7 @@ struct template_rule {
 	bool placed;     /* the payload has its place in a template; else it is the path's query */
 	bool in_path;    /* back-ticks are random characters, values are encoded for a URL */
 	struct rng *rng;
+	uint16_t *items; /* by kind of sensitive data: how many were put in; NULL: not counted */
 };
 
 /* Append the text with its variables replaced. Known are {random:N} letters, {digits:N}, {counter},

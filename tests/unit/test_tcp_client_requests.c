@@ -10,9 +10,22 @@
 static struct world w;
 
 #define MIXED                                                                                 \
-	"client.requests=[{\"name\": \"a\", \"path\": \"/a/```\", \"weight\": 3}, "           \
+	"client.requests=[{\"name\": \"a\", \"path\": \"/a/```\", \"weight\": 3, "            \
+	"\"headers\": {\"From\": \"{email} {email}\"}}, "                                     \
 	"{\"name\": \"b\", \"path\": \"/b/{digits:4}/{uuid}/{phone}\", \"method\": \"PUT\", " \
 	"\"body\": {\"text\": \"{counter}\"}, \"status\": 404}]"
+
+/* In paths, headers and bodies. */
+static uint64_t items_sent(const struct split *from, enum sensitive kind)
+{
+	struct split *sum = NULL;
+	uint64_t items;
+
+	split_merge(&sum, from);
+	items = sum->items[kind];
+	split_free(sum);
+	return items;
+}
 
 static void test_weights_and_statuses(void **state)
 {
@@ -41,6 +54,8 @@ static void test_weights_and_statuses(void **state)
 	}
 	assert_int_equal(a, 300);
 	assert_int_equal(b, 100);
+	assert_int_equal(items_sent(split, SENSITIVE_PHONE), 100);
+	assert_int_equal(items_sent(split, SENSITIVE_EMAIL), 2 * 300);
 	world_close(&w);
 }
 
