@@ -2,6 +2,8 @@
  */
 #include "client_drill.h"
 
+#include <rte_tcp.h>
+
 #include "../support/world.h"
 
 static struct world w;
@@ -30,6 +32,44 @@ static void test_weights_are_held(void **state)
 	assert_int_equal(w.lab[0].counters.value[COUNTER_FIN_TX] +
 				 w.lab[0].counters.value[COUNTER_RST_TX],
 			 4000);
+	world_close(&w);
+}
+
+/* What the wire shows of it: how each connection of a port was ended, and when. */
+static uint64_t seen[CLOSE_WAYS], answered_at[65536];
+
+static void watch(void *arg, unsigned from, const struct rte_mbuf *m, uint64_t now, unsigned fate)
+{
+	struct segment s;
+	struct view view;
+
+	(void)arg;
+	(void)fate;
+	assert_int_equal(view_parse(m, &w.lab[!from].sim.rule, &view), DROP_NONE);
+	segment_read(&s, m, &view);
+	if (from == LAB_SERVER_PORT && s.payload_len)
+		answered_at[s.dst_port] = now;
+	if (from == LAB_CLIENT_PORT && s.flags & RTE_TCP_RST_FLAG)
+		seen[now - answered_at[s.src_port] < MS(50) ? CLOSE_RST : CLOSE_KEEP]++;
+	if (from == LAB_CLIENT_PORT && s.flags & RTE_TCP_FIN_FLAG)
+		seen[CLOSE_FIN]++;
+}
+
+static void test_weights_on_the_wire(void **state)
+{
+	(void)state;
+	world_open(&w, NULL,
+		   SET("client.load.cps=20k", "duration=5s", "drain=1s",
+		       "client.close={\"keep\": 5, \"fin\": 3, \"rst\": 2, \"timeout\": \"100ms\"}",
+		       "server.max_connections=60000"));
+	w.sim.tap = watch;
+	world_run(&w);
+	assert_int_equal(world_client(&w)->connection.succeeded, 100000);
+	/* those left open when the load ended were closed in order */
+	assert_in_range(seen[CLOSE_KEEP], 49000 - 1000, 50000);
+	assert_in_range(seen[CLOSE_FIN], 30000, 30000 + 1000 + 1000);
+	assert_in_range(seen[CLOSE_RST], 19990, 20010);
+	assert_int_equal(seen[CLOSE_KEEP] + seen[CLOSE_FIN] + seen[CLOSE_RST], 100000);
 	world_close(&w);
 }
 
@@ -107,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights_are_held),
+		cmocka_unit_test(test_weights_on_the_wire),
 		cmocka_unit_test(test_left_open_with_concurrency),
 		cmocka_unit_test(test_client_closes_first),
 		cmocka_unit_test(test_reset),
