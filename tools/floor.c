@@ -139,10 +139,12 @@ static bool port_has_client(const struct config *config, unsigned port)
 	return false;
 }
 
-static bool has_blast(const struct config *config)
+/* The sender or the receiver of packets that nobody answers. */
+static bool is_one_way(const struct config *config)
 {
 	for (unsigned i = 0; i < config->traffics; i++)
-		if (config->traffic[i].kind == UDP_BLAST || config->traffic[i].kind == REPLAY)
+		if (config->traffic[i].kind == UDP_BLAST || config->traffic[i].kind == UDP_SINK ||
+		    config->traffic[i].kind == REPLAY)
 			return true;
 	return false;
 }
@@ -162,19 +164,19 @@ static void lanes_make(const struct config *config, const struct port *port, uin
 					      .size = client ? to_server : to_client,
 					      .lcore = eal_lcore(config, config->port[p].core[q]),
 					      .client = client,
-					      .one_way = has_blast(config)};
+					      .one_way = is_one_way(config)};
 		}
 	}
 }
 
-/* How many lanes count: one way only those that send. */
+/* How many lanes count: one way only those that send; none in a process that only receives. */
 static unsigned lanes_counted(void)
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < lanes; i++)
 		count += lane[i].client || !lane[i].one_way;
-	return count;
+	return count ? count : 1;
 }
 
 static uint64_t received_all(void)
