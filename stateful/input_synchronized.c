@@ -76,8 +76,6 @@ static bool input_in_window(struct stateful *s, struct entry *e, struct conn *c,
 		input_old(s, c, seg);
 		return false;
 	}
-	if (old > seg->len)
-		old = seg->len;
 	seg->offset += old;
 	seg->len -= old;
 	seg->seq += old;
@@ -90,7 +88,7 @@ static bool input_flags(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	if (seg->flags & TCP_RST) {
 		/* with both FINs exchanged all has been said: the far end has only forgotten us */
-		bool said = (c->state == LAST_ACK || c->state == CLOSING) && !c->wait;
+		bool said = c->state == LAST_ACK || c->state == CLOSING;
 
 		if (seg->seq == c->rcv_nxt)
 			conn_end(s, c,
@@ -214,7 +212,7 @@ static bool input_payload(struct stateful *s, struct entry *e, struct conn *c, s
 	if (!seg->ack_now)
 		seg->ack_now = ACK_SOON;
 	taken = input_taken(s, e, c, seg);
-	if (!taken && c->state != CLOSED)
+	if (!taken)
 		input_untaken(s, c, seg);
 	return taken && c->state != CLOSED;
 }
