@@ -16,32 +16,29 @@ wait_for 10 grep -q ready forward.out
 http_client near.json if:c0 10.9.0.2/24 10.9.0.10-10.9.0.19 10.8.0.2
 http_client mixed.json if:c1 10.7.0.1/24 10.7.0.10-10.7.0.19 10.7.0.2
 run=0
-# sends FILE BYTES CONNECTIONS ARGUMENT...: what arrives is what was sent, and the answer comes whole.
-sends() {
-	local file=$1 size=$2 count=$3 sum before
+small_sum=$(set +o pipefail; pattern 21000 | sha256sum)
+big_sum=$(set +o pipefail; pattern $big | sha256sum)
+# both FILE ARGUMENT...: ten short bodies and a long one, twice: what arrives is what was sent, and the
+# answers come whole.
+both() {
+	local file=$1 before
 
-	shift 3
+	shift
 	run=$((run + 1))
-	sum=$(set +o pipefail; pattern "$size" | sha256sum)
 	before=$(wc -l <sink.out)
 	onager_run run$run c "$file" --set traffic.0.server_ports=8080 --set traffic.0.timeout=60s \
-		--set "traffic.0.request={\"method\": \"POST\", \"body\": {\"size\": $size}}" \
-		--set traffic.0.response.body.size=100000 --set traffic.0.load.cps="$count" \
+		--set "traffic.0.requests=[{\"method\": \"POST\", \"body\": {\"size\": 21000}, \"weight\": 10},
+			{\"method\": \"POST\", \"body\": {\"size\": $big}}]" \
+		--set traffic.0.response.body.size=100000 --set traffic.0.load.cps=22 \
 		--duration 1s --set drain=60s "$@"
 	finish_or_late run$run 0 90
 	laws run$run
-	complete run$run "$count"
+	complete run$run 22
 	tail -n +$((before + 1)) sink.out >arrived
-	[ "$(sort -u arrived)" = "${sum%% *} 0" ] || fail "what arrived: $(sort arrived | uniq -c)"
+	[ "$(sort -u arrived)" = "$(printf '%s 0\n' "${small_sum%% *}" "${big_sum%% *}" | sort)" ] ||
+		fail "what arrived: $(sort arrived | uniq -c)"
 	[ "$(wc -l <arrived)" = "$(jq .traffic.web.succeeded run$run.report)" ] || fail "not all arrived"
 	wait_for 5 no_sockets k 8080
-}
-both() { # FILE ARGUMENT...
-	local file=$1
-
-	shift
-	sends "$file" 21000 20 "$@"
-	sends "$file" $big 2 "$@"
 }
 gateway='--set ports.0.gateway=10.9.0.1'
 filter() { # RULES: the router's rules from now on

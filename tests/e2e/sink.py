@@ -14,7 +14,7 @@ class Sink(http.server.BaseHTTPRequestHandler):
                 break
             digest.update(data)
             left -= len(data)
-        print(digest.hexdigest(), left, flush=True)
+        print(f"{digest.hexdigest()} {left}\n", end="", flush=True)  # one write: threads share the output
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

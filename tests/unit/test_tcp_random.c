@@ -21,7 +21,7 @@
 
 #define SETS 48
 
-static uint64_t first_seed = 1, seeds = 200, seed_now;
+static uint64_t first_seed = 1, seeds = 100, seed_now;
 static bool verbose;
 static FILE *capture;
 
@@ -154,7 +154,9 @@ static void plan_load(struct plan *p, struct rng *r, unsigned requests)
 	}
 	if (rng_below(r, 4) == 0)
 		set(p, "client.client_ports=\"2000-2009,3000-3300\"");
-	set(p, "ramp=%lums", (unsigned long)PICK(r, 0, 0, 200));
+	/* what keeps connections busy is much in little time */
+	set(p, "duration=%s", kind < 2 ? "30ms" : "1s");
+	set(p, "ramp=%lums", (unsigned long)PICK(r, 0, 0, 20));
 }
 
 static void plan_traffic(struct plan *p, struct rng *r)
