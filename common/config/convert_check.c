@@ -13,6 +13,7 @@
 #define HTTP_LEAST      70u /* dperf's shortest HTTP message */
 #define TCP_HEADERS     54u /* Ethernet, IPv4 and TCP */
 #define UDP_HEADERS     42u
+#define UDP_HEADERS6    62u
 #define VLAN_TAG        4u
 #define TAG_BYTES       18u /* of a udp-blast */
 #define FRAME_LEAST     60u
@@ -111,8 +112,6 @@ static void load_check(struct convert *c)
 {
 	struct dperf *d = &c->dperf;
 
-	if (d->family == 6 && d->protocol == DPERF_UDP)
-		WRONG(c, "protocol", "protocol: udp with IPv6: not yet");
 	if (d->cps < d->ports)
 		WRONG(c, "cps", "cps: expected at least one for each of %u ports", d->ports);
 	if (d->cc && d->cc < d->ports)
@@ -239,8 +238,9 @@ static void frame_set(struct convert *c)
 {
 	const struct dperf *d = &c->dperf;
 	unsigned tags = d->vlan && !d->vxlans ? VLAN_TAG : 0;
-	uint64_t least = UDP_HEADERS + TAG_BYTES + tags, most = 14 + tags + mtu_inside(d);
-	uint64_t size = d->payload_size ? UDP_HEADERS + d->payload_size : d->packet_size;
+	unsigned headers = d->family == 6 ? UDP_HEADERS6 : UDP_HEADERS;
+	uint64_t least = headers + TAG_BYTES + tags, most = 14 + tags + mtu_inside(d);
+	uint64_t size = d->payload_size ? headers + d->payload_size : d->packet_size;
 	const char *name = d->payload_size ? "payload_size" : "packet_size";
 
 	size += tags;
@@ -252,7 +252,7 @@ static void frame_set(struct convert *c)
 		WRONG(c, name, "%s: a frame of %llu bytes, expected at most %llu", name,
 		      (unsigned long long)size, (unsigned long long)most);
 	c->meaning.size = size;
-	c->meaning.payload = size - UDP_HEADERS - tags;
+	c->meaning.payload = size - headers - tags;
 	if (d->payload_size)
 		c->meaning.payload = d->payload_size;
 }
