@@ -138,6 +138,7 @@ static void ports_check(struct reader *r)
 				name_check(r, "ports", i, c->port[i].name, c->port[j].name);
 		}
 		device_check(r, i);
+		bond_check(r, i);
 	}
 	for (unsigned i = 0; i < c->ports; i++) {
 		bool was_checked = c->port[i].is_network && c->port[i].place == CONFIG_UNLIMITED;

@@ -50,6 +50,28 @@ struct config_route { /* "10.0.0.0/8": "10.1.0.2" */
 
 #define CONFIG_ROUTES_MAX 256
 
+/* As DPDK numbers them. */
+enum config_bond_mode {
+	BOND_ROUND_ROBIN,
+	BOND_ACTIVE_BACKUP,
+	BOND_BALANCE,
+	BOND_BROADCAST,
+	BOND_LACP,
+	BOND_TLB,
+	BOND_ALB
+};
+enum config_bond_policy { BOND_L2, BOND_L23, BOND_L34 };
+
+#define CONFIG_BOND_MEMBERS_MAX 16
+
+struct config_bond { /* of a port whose device is "bond:NAME" */
+	enum config_bond_mode mode;
+	enum config_bond_policy policy;
+	const char **member; /* devices */
+	unsigned members;
+	const char *primary; /* one of them; NULL: the first */
+};
+
 struct config_port {
 	const char *name; /* unique; without blanks and . [ ] =, so that it fits into a path */
 	const char *device;
@@ -84,6 +106,7 @@ struct config_port {
 	unsigned behind; /* of a port: so many of them lie behind it */
 	unsigned host;   /* of a network: index of that port */
 	unsigned place;  /* in the host's list; CONFIG_UNLIMITED: made for traffic's `vlan` */
+	struct config_bond bond;
 	uint8_t tos;
 	bool verify_checksums; /* "verify_checksums": true */
 	bool checksum_offload; /* "checksum_offload": false: transmit checksums by the NIC */

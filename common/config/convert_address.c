@@ -42,22 +42,39 @@ static bool text_is_pci(const char *text, size_t length)
 	       text[11] <= '7'; /* slot, function */
 }
 
-/* "0000:07:00.0", or of "bond4:2(0000:07:00.0,0000:07:00.1)" the first. */
-static int device_take(struct convert *c, const struct keyword *k, char *word, const char **device)
+/* The PCI addresses of a bond, between brackets. */
+static int members_take(struct dperf_port *port, char *text)
 {
-	char *member = strchr(word, '(');
+	char *end = strchr(text, ')');
 
-	*device = word;
-	if (!strncmp(word, "bond", 4) && member) {
-		*device = member + 1;
-		member += 1 + strcspn(member + 1, ",)");
-		if (!*member)
+	if (!end || end[1])
+		return -1;
+	*end = '\0';
+	for (char *next; text; text = next) {
+		next = strchr(text, ',');
+		if (next)
+			*next++ = '\0';
+		if (port->members == DPERF_MEMBERS || !text_is_pci(text, strlen(text)))
 			return -1;
-		*member = '\0';
-		remark_add(c, REMARK_DROPPED, k->slot, c->dperf.ports, c->line,
-			   "%s: bond: not yet; its first member is used alone", k->name);
+		port->member[port->members++] = text;
 	}
-	return text_is_pci(*device, strlen(*device)) ? 0 : -1;
+	return 0;
+}
+
+/* "0000:07:00.0", or "bond4:2(0000:07:00.0,0000:07:00.1)": mode, policy, members. */
+static int device_take(struct dperf_port *port, char *word)
+{
+	char *open = strchr(word, '(');
+
+	port->device = word;
+	if (strncmp(word, "bond", 4) != 0)
+		return text_is_pci(word, strlen(word)) ? 0 : -1;
+	if (open != word + 7 || word[4] < '0' || word[4] > '6' || word[5] != ':' || word[6] < '0' ||
+	    word[6] > '2')
+		return -1;
+	port->mode = (unsigned)(word[4] - '0');
+	port->policy = (unsigned)(word[6] - '0');
+	return members_take(port, open + 1);
 }
 
 int port_take(ARGUMENTS)
@@ -65,7 +82,8 @@ int port_take(ARGUMENTS)
 	struct dperf_port *port = &c->dperf.port[c->dperf.ports];
 	uint8_t mac[6];
 
-	if (c->dperf.ports == DPERF_PORTS || device_take(c, k, word[0], &port->device) ||
+	UNUSED;
+	if (c->dperf.ports == DPERF_PORTS || device_take(port, word[0]) ||
 	    address_take(c, word[1], &port->address) || address_take(c, word[2], &port->gateway) ||
 	    (port->address == port->gateway && port->address))
 		return -1;

@@ -4,10 +4,11 @@
 
 #include "config.h"
 
-#define DPERF_PORTS 16u
-#define DPERF_POOLS 32u
-#define DPERF_CORES 256u
-#define DPERF_WORDS 64u /* of a line */
+#define DPERF_PORTS   16u
+#define DPERF_POOLS   32u
+#define DPERF_MEMBERS 16u
+#define DPERF_CORES   256u
+#define DPERF_WORDS   64u /* of a line */
 
 /* Places in our configuration, where remarks stand. */
 enum slot {
@@ -47,7 +48,9 @@ enum dperf_protocol { DPERF_TCP, DPERF_HTTP, DPERF_UDP };
 
 struct dperf_port {
 	const char *device;
-	const char *gateway_mac; /* NULL: none */
+	const char *member[DPERF_MEMBERS]; /* of a bond */
+	unsigned members, mode, policy;    /* as DPDK numbers them */
+	const char *gateway_mac;           /* NULL: none */
 	u128 address, gateway;
 };
 

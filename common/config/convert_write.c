@@ -136,6 +136,20 @@ static void vxlan_write(struct convert *c, const struct dperf_vxlan *vxlan)
 		vxlan->gateway_mac);
 }
 
+static void bond_write(struct convert *c, const struct dperf_port *port, unsigned i)
+{
+	static const char *const mode[] = {"round-robin", "active-backup", "balance", "broadcast",
+					   "lacp",        "tlb",           "alb"};
+	static const char *const policy[] = {"l2", "l23", "l34"};
+
+	entry(c, SLOT_HEAD, 0, "\"device\": \"bond:p%u\"", i);
+	entry(c, SLOT_HEAD, 0, "\"bond\": {\"mode\": \"%s\", \"policy\": \"%s\", \"members\": [",
+	      mode[port->mode], policy[port->policy]);
+	for (unsigned m = 0; m < port->members; m++)
+		fprintf(c->out, "%s\"%s\"", m ? ", " : "", port->member[m]);
+	fputs("]}", c->out);
+}
+
 static void port_write(struct convert *c, unsigned i)
 {
 	const struct dperf *d = &c->dperf;
@@ -146,7 +160,10 @@ static void port_write(struct convert *c, unsigned i)
 	entry(c, SLOT_PORT, i, "{");
 	enter(c);
 	entry(c, SLOT_HEAD, 0, "\"name\": \"p%u\"", i);
-	entry(c, SLOT_HEAD, 0, "\"device\": \"%s\"", port->device);
+	if (port->members)
+		bond_write(c, port, i);
+	else
+		entry(c, SLOT_HEAD, 0, "\"device\": \"%s\"", port->device);
 	entry(c, SLOT_CORES, i, "\"cores\": [");
 	for (unsigned j = 0; j < cores; j++)
 		fprintf(c->out, "%s%u", j ? ", " : "", d->core[i * cores + j]);

@@ -22,6 +22,7 @@
 
 #define ROOT     .object = OBJECT_ROOT, .kinds = KIND_ALL
 #define PORT     .object = OBJECT_PORT, .kinds = KIND_ALL
+#define BOND     .object = OBJECT_BOND, .kinds = KIND_ALL
 #define BEHIND   .object = OBJECT_PORT_NETWORK, .kinds = KIND_ALL
 #define TUNNELS  .object = OBJECT_TUNNEL, .kinds = KIND_ALL
 #define TRAFFIC  .object = OBJECT_TRAFFIC
@@ -268,7 +269,9 @@ const struct key key_table[] = {
 		 "\"net_memif0,role=server,...\"; kernel "
 		 "interface \"if:eth1\" (AF_PACKET) or \"xdp:eth1\" (AF_XDP); in-process cable "
 		 "\"loop:NAME\", "
-		 "whose ends are the two ports that name it."},
+		 "whose ends are the two ports that name it; \"bond:NAME\", several of them as one."},
+	{PORT, .name = "bond", .type = TYPE_OBJECT, .inner = OBJECT_BOND, FIELD(config_port, bond),
+	 .help = "Several devices as one, of a port whose device is \"bond:NAME\"."},
 	{PORT, .name = "cores", .type = TYPE_CORES, COUNTED(config_port, core, cores),
 	 .required = true,
 	 .help = "Processor cores, [0, 1] or \"0-3,8\" or \"max\" for all: one worker with one "
@@ -364,6 +367,20 @@ const struct key key_table[] = {
 	 COUNTED(config_port, network, networks),
 	 .help = "Further networks on the same device, each with tags, addresses and gateway of its "
 		 "own, for traffic that names it."},
+
+	{BOND, .name = "members", .type = TYPE_TEXTS, COUNTED(config_bond, member, members),
+	 .help = "The devices, written as that of a port; no loops."},
+	{BOND, .name = "mode", .type = TYPE_CHOICE, FIELD(config_bond, mode),
+	 .choices = "round-robin|active-backup|balance|broadcast|lacp|tlb|alb",
+	 .standard = "active-backup",
+	 .help = "Which member sends a packet: all in turn, one while the others stand by, one by "
+		 "the packet's hash, all of them, by hash as agreed on with the far end (LACP), by "
+		 "load, or by load in both directions."},
+	{BOND, .name = "policy", .type = TYPE_CHOICE, FIELD(config_bond, policy),
+	 .choices = "l2|l23|l34", .standard = "l34",
+	 .help = "Of what the hash is: MAC addresses, IP addresses, or ports, too."},
+	{BOND, .name = "primary", .type = TYPE_TEXT, FIELD(config_bond, primary),
+	 .help = "The member to prefer, with \"active-backup\"; absent: the first."},
 
 	{BEHIND, .name = "name", .type = TYPE_NAME, FIELD(config_port, name), .required = true,
 	 .help = "Name by which traffic refers to it; results call it PORT/NAME."},
@@ -992,6 +1009,7 @@ const struct key_object_info key_object[OBJECTS] = {
 	[OBJECT_MEMORY] = {"memory", sizeof(struct config), NULL},
 	[OBJECT_REPORT] = {"report", sizeof(struct config), NULL},
 	[OBJECT_PORT] = {"port", sizeof(struct config_port), NULL},
+	[OBJECT_BOND] = {"bond", sizeof(struct config_bond), NULL},
 	[OBJECT_PORT_NETWORK] = {"network", sizeof(struct config_port), NULL},
 	[OBJECT_TUNNEL] = {"tunnel", sizeof(struct config_tunnel), NULL},
 	[OBJECT_TRAFFIC] = {"traffic", sizeof(struct config_traffic), NULL},

@@ -56,6 +56,9 @@ void file_take(struct reader *, const struct where *, const char *name, uint32_t
 /* Read an object's keys, its node NULL if it is absent, into its struct. Sets defaults. */
 void object_read(struct reader *, const struct where *, enum key_object, char *base);
 
+/* Is a text a device's? */
+bool text_is_device(const char *);
+
 /* "expected <words>, got <the node>". */
 void refuse(struct reader *, const struct where *, const char *words);
 
@@ -104,6 +107,7 @@ void networks_place(struct reader *);
 void routes_check(struct reader *, unsigned port);
 
 /* Check what no key can check alone. */
+void bond_check(struct reader *, unsigned port);
 void capture_check(struct reader *);
 void config_check(struct reader *);
 /* Ask the machine, when all else is good. */

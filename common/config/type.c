@@ -194,7 +194,7 @@ static bool text_is_pci(const char *text)
 	return function <= 7 && slot <= 31 && (!text[used] || text[used] == ',');
 }
 
-static bool text_is_device(const char *text)
+bool text_is_device(const char *text)
 {
 	const char *name = strchr(text, ':');
 
@@ -202,7 +202,7 @@ static bool text_is_device(const char *text)
 		return text[4] && text[4] != ',';
 	if (!strncmp(text, "if:", 3) || !strncmp(text, "xdp:", 4)) /* IFNAMSIZ: 15 characters */
 		return name[1] && strlen(name + 1) <= 15 && !strpbrk(name + 1, "/ \t");
-	if (!strncmp(text, "loop:", 5))
+	if (!strncmp(text, "loop:", 5) || !strncmp(text, "bond:", 5))
 		return text_is_name(name + 1);
 	return text_is_pci(text);
 }
@@ -357,9 +357,10 @@ const struct type type_table[TYPES] = {
 	[TYPE_NAME] = {"a name without blanks and . [ ] =",
 		       "\"type\":\"string\",\"pattern\":\"^" NAME "$\"", text_read},
 	[TYPE_DEVICE] =
-		{"a PCI address, \"net_...\", \"if:NAME\", \"xdp:NAME\" or \"loop:NAME\"",
+		{"a PCI address, \"net_...\", \"if:NAME\", \"xdp:NAME\", \"loop:NAME\" or "
+		 "\"bond:NAME\"",
 		 "\"type\":\"string\",\"pattern\":\"^(net_[^,]|if:[^/ ]{1,15}$|xdp:[^/ ]{1,15}$|"
-		 "loop:" NAME "$|([0-9a-fA-F]{1,4}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}"
+		 "(loop|bond):" NAME "$|([0-9a-fA-F]{1,4}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}"
 		 "\\\\.[0-7](,|$))\"",
 		 text_read},
 	[TYPE_PATH] = {"a path that begins with / and has no blanks",

@@ -20,7 +20,10 @@ struct device device_parse(const char *string)
 	static const struct {
 		const char *prefix;
 		enum device_kind kind;
-	} kinds[] = {{"if:", DEVICE_INTERFACE}, {"xdp:", DEVICE_XDP}, {"loop:", DEVICE_LOOP}};
+	} kinds[] = {{"if:", DEVICE_INTERFACE},
+		     {"xdp:", DEVICE_XDP},
+		     {"loop:", DEVICE_LOOP},
+		     {"bond:", DEVICE_BOND}};
 	struct device device = {DEVICE_UNKNOWN, string};
 	char address[32];
 
@@ -112,10 +115,10 @@ static int af_xdp_open(const char *name, const struct config_port *port, unsigne
 	return vdev_open(string, "", id, err);
 }
 
-int device_open(const struct config *config, unsigned index, uint16_t *id, struct err *err)
+int device_make(const char *string, const struct config_port *port, unsigned number, uint16_t *id,
+		struct err *err)
 {
-	const struct config_port *port = &config->port[index];
-	struct device device = device_parse(port->device);
+	struct device device = device_parse(string);
 
 	switch (device.kind) {
 	case DEVICE_PCI:
@@ -125,18 +128,51 @@ int device_open(const struct config *config, unsigned index, uint16_t *id, struc
 			return -1;
 		return vdev_open(device.name, USER_REMEDY, id, err);
 	case DEVICE_INTERFACE:
-		return af_packet_open(device.name, port, index, id, err);
+		return af_packet_open(device.name, port, number, id, err);
 	case DEVICE_XDP:
-		return af_xdp_open(device.name, port, index, id, err);
-	case DEVICE_LOOP:
-		return loop_open(config, index, id, err);
-	case DEVICE_UNKNOWN:
+		return af_xdp_open(device.name, port, number, id, err);
+	default:
 		break;
 	}
-	return err_set(
-		err, EXIT_ENVIRONMENT,
-		"no such device: expected a PCI address, \"net_*\", \"if:NAME\", \"xdp:NAME\" or "
-		"\"loop:NAME\"; `onager devices` lists what there is");
+	return err_set(err, EXIT_ENVIRONMENT,
+		       "no such device: expected a PCI address, \"net_*\", \"if:NAME\", "
+		       "\"xdp:NAME\", \"loop:NAME\" or \"bond:NAME\"; `onager devices` lists what "
+		       "there is");
+}
+
+int device_open(const struct config *config, unsigned index, uint16_t *id, struct err *err)
+{
+	const struct config_port *port = &config->port[index];
+
+	switch (device_parse(port->device).kind) {
+	case DEVICE_LOOP:
+		return loop_open(config, index, id, err);
+	case DEVICE_BOND:
+		return bond_open(port, index, id, err);
+	default:
+		return device_make(port->device, port, index, id, err);
+	}
+}
+
+unsigned device_parts(const struct config_port *port)
+{
+	return port->bond.members ? port->bond.members : 1;
+}
+
+struct device device_part(const struct config_port *port, unsigned i)
+{
+	return device_parse(port->bond.members ? port->bond.member[i] : port->device);
+}
+
+bool device_has_interface(const struct config_port *port)
+{
+	for (unsigned i = 0; i < device_parts(port); i++) {
+		enum device_kind kind = device_part(port, i).kind;
+
+		if (kind == DEVICE_INTERFACE || kind == DEVICE_XDP)
+			return true;
+	}
+	return false;
 }
 
 void device_close(uint16_t id)

@@ -15,6 +15,7 @@ enum device_kind {
 	DEVICE_INTERFACE, /* "if:NAME" */
 	DEVICE_XDP,       /* "xdp:NAME" */
 	DEVICE_LOOP,      /* "loop:NAME" */
+	DEVICE_BOND,      /* "bond:NAME" */
 	DEVICE_UNKNOWN,
 };
 
@@ -29,6 +30,17 @@ struct device device_parse(const char *string);
 
 /* Is this the DPDK vdev of that driver ("net_memif" matches "net_memif0,role=client")? */
 bool device_is_vdev(const struct device *, const char *driver);
+
+/* What a port stands on: its device, or the members of its bond. */
+unsigned device_parts(const struct config_port *);
+struct device device_part(const struct config_port *, unsigned i);
+
+/* Is one of them a kernel interface, by AF_PACKET or AF_XDP? */
+bool device_has_interface(const struct config_port *);
+
+/* Make a device of this string, but not a loop or a bond; `number` is its own among such. */
+int device_make(const char *string, const struct config_port *, unsigned number, uint16_t *id,
+		struct err *);
 
 /* Make config->port[index]'s device an ethdev. *created: device_close() is to be called. The error
  * says what is wrong with the device and what to do; it does not name the port. */
@@ -68,6 +80,16 @@ void device_memif_close(uint16_t id);
 
 /* device_xdp.c. Keep AF_XDP's libraries off stderr; what they say may become an error's cause. */
 void device_xdp_quiet(void);
+
+/* device_bond.c. The ethdev of the bond of port `index`, with its members; and those, by number. */
+#define BOND_MEMBERS_MAX CONFIG_BOND_MEMBERS_MAX
+int bond_open(const struct config_port *, unsigned index, uint16_t *id, struct err *);
+unsigned bond_members(uint16_t id, uint16_t member[BOND_MEMBERS_MAX]);
+void bond_close(unsigned index);
+/* Let LACP talk until some member may send; false: the far end does not agree. */
+bool bond_agree(uint16_t id);
+/* Send by the first member whose bit is set, if only one sends at all. */
+void bond_prefer(const struct config_port *, uint16_t id, uint32_t up);
 
 /* loop.c. The ethdev of one end; the first call for a cable makes both. */
 int loop_open(const struct config *, unsigned index, uint16_t *id, struct err *);

@@ -153,14 +153,18 @@ static int args_add_pci(const struct config *config, bool *pci, struct err *err)
 {
 	*pci = false;
 	for (unsigned i = 0; i < config->ports; i++) {
-		struct device device = device_parse(config->port[i].device);
+		const struct config_port *port = &config->port[i];
 
-		if (device.kind != DEVICE_PCI || config->port[i].is_network)
-			continue;
-		if (device_pci_check(&device, err))
-			return err_prefix(err, "port %s: %s: ", config->port[i].name, device.name);
-		args_add("--allow=%s", device.name);
-		*pci = true;
+		for (unsigned n = 0; !port->is_network && n < device_parts(port); n++) {
+			struct device device = device_part(port, n);
+
+			if (device.kind != DEVICE_PCI)
+				continue;
+			if (device_pci_check(&device, err))
+				return err_prefix(err, "port %s: %s: ", port->name, device.name);
+			args_add("--allow=%s", device.name);
+			*pci = true;
+		}
 	}
 	if (!*pci) {
 		args_add("--no-pci");

@@ -27,6 +27,25 @@ static bool interface_is_up(const char *name)
 	return up;
 }
 
+uint32_t link_members_up(const struct port *port)
+{
+	uint16_t member[BOND_MEMBERS_MAX];
+	unsigned members = bond_members(port->id, member);
+	uint32_t up = 0;
+
+	for (unsigned i = 0; i < members; i++) {
+		struct device device = device_part(port->config, i);
+		struct rte_eth_link link = {0};
+		bool is_up =
+			device.kind == DEVICE_INTERFACE || device.kind == DEVICE_XDP
+				? interface_is_up(device.name)
+				: !rte_eth_link_get_nowait(member[i], &link) && link.link_status;
+
+		up |= (uint32_t)is_up << i;
+	}
+	return up;
+}
+
 bool link_is_up(const struct port *port)
 {
 	struct device device = device_parse(port->config->device);

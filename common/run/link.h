@@ -7,4 +7,7 @@
 /* Is it up now? Never waits. */
 bool link_is_up(const struct port *);
 
+/* Of a bond: which members are, a bit each in the order of the configuration. */
+uint32_t link_members_up(const struct port *);
+
 #endif

@@ -42,8 +42,7 @@ static bool has_own_mtu(const struct port *port)
 {
 	struct device device = device_parse(port->config->device);
 
-	return device.kind == DEVICE_INTERFACE || device.kind == DEVICE_XDP ||
-	       device_is_memif(&device);
+	return device_has_interface(port->config) || device_is_memif(&device);
 }
 
 static int mtu_refused(const struct port *port, const struct rte_eth_dev_info *info,
@@ -96,8 +95,7 @@ static bool mac_choose(const struct port *port, unsigned index, uint8_t mac[6])
  * does a device that refuses. */
 static void mac_set(const struct port *port)
 {
-	enum device_kind kind = device_parse(port->config->device).kind;
-	bool is_kernels = kind == DEVICE_INTERFACE || kind == DEVICE_XDP;
+	bool is_kernels = device_has_interface(port->config);
 	struct rte_ether_addr mac;
 
 	memcpy(mac.addr_bytes, port->mac, sizeof(port->mac));
@@ -144,13 +142,15 @@ static bool is_local(const struct device *device)
 
 static void rule_init(struct port *port)
 {
-	struct device device = device_parse(port->config->device);
-
 	memcpy(port->rule.mac, port->mac, sizeof(port->mac));
 	port->rule.vlans = port->config->vlans;
 	memcpy(port->rule.vlan_id, port->config->vlan, sizeof(port->rule.vlan_id));
 	port->rule.verify = port->config->verify_checksums;
-	port->rule.partial = is_local(&device);
+	for (unsigned i = 0; i < device_parts(port->config); i++) {
+		struct device device = device_part(port->config, i);
+
+		port->rule.partial |= is_local(&device);
+	}
 }
 
 static int core_node(uint16_t core)
@@ -194,7 +194,7 @@ static void offloads_choose(struct port *port, const struct rte_eth_dev_info *in
 		conf->txmode.offloads |= TX_CHECKSUMS_ALL & info->tx_offload_capa;
 		port->tx_checksum = true;
 	}
-	if (port->queues == 1)
+	if (port->queues == 1 && device.kind != DEVICE_BOND) /* whose packets may be shared */
 		conf->txmode.offloads |= RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE & info->tx_offload_capa;
 }
 
@@ -296,6 +296,12 @@ static int device_up(struct port *port, struct err *err)
 		return err_set(err, EXIT_ENVIRONMENT,
 			       "link down: no link within %u s%s; check the cable and the far end",
 			       LINK_WAIT_MS / 1000, eal_log_cause());
+	if (port->is_lacp && !bond_agree(port->id))
+		fprintf(stderr,
+			"onager: port %s: the far end does not speak LACP on any member, and gets "
+			"no "
+			"packets until it does\n",
+			port->config->name);
 	return 0;
 }
 
@@ -364,6 +370,7 @@ static uint64_t since(uint64_t now, uint64_t base)
 void port_stats(const struct port *port, struct port_stats *stats)
 {
 	stats_read(port->id, stats);
+	stats->link_changes = port->link_changes;
 	stats->rx_packets = since(stats->rx_packets, port->base.rx_packets);
 	stats->tx_packets = since(stats->tx_packets, port->base.tx_packets);
 	stats->imissed = since(stats->imissed, port->base.imissed);
@@ -393,12 +400,13 @@ static int port_start(struct port *port, unsigned index, struct err *err)
 	return 0;
 }
 
-/* Neighbour Discovery speaks to groups, one for each end of an address: all are taken in. A device
- * that knows no such mode, or a cable, takes them in anyway or everything. */
+/* Neighbour Discovery speaks to groups, one for each end of an address: all are taken in; to DPDK's
+ * LACP a broadcast is one, too. A device that knows no such mode, or a cable, takes them in anyway
+ * or everything. */
 static void groups_hear(const struct config *config, unsigned index, struct port *port)
 {
 	port->rule.ip6 = config_port_has6(config, index);
-	if (!port->rule.ip6 && !port->config->outside)
+	if (!port->rule.ip6 && !port->config->outside && !port->is_lacp)
 		return;
 	if (rte_eth_allmulticast_enable(port->id))
 		rte_eth_promiscuous_enable(port->id);
@@ -411,6 +419,8 @@ static void port_close(struct port *port, unsigned index)
 	if (!port->config->is_network) {
 		if (device_parse(port->config->device).kind == DEVICE_LOOP)
 			loop_close(index);
+		else if (device_parse(port->config->device).kind == DEVICE_BOND)
+			bond_close(index);
 		else if (port->opened)
 			device_close(port->id);
 	}
@@ -439,6 +449,22 @@ static int network_open(const struct config *config, unsigned index, struct port
 	return port_steer_share(port, index, err);
 }
 
+/* The addresses of a bond's members. */
+static int aliases_init(struct port *port, struct err *err)
+{
+	uint16_t member[BOND_MEMBERS_MAX];
+
+	if (!port->config->bond.members || port->config->bond.mode != BOND_ALB)
+		return 0;
+	port->aliases = bond_members(port->id, member);
+	port->alias = calloc(port->aliases, sizeof(*port->alias));
+	if (!port->alias)
+		return err_set(err, EXIT_ENVIRONMENT, "no memory");
+	for (unsigned i = 0; i < port->aliases; i++)
+		rte_eth_macaddr_get(member[i], (struct rte_ether_addr *)port->alias[i]);
+	return 0;
+}
+
 static int port_open(const struct config *config, unsigned index, struct port *port,
 		     struct err *err)
 {
@@ -448,7 +474,8 @@ static int port_open(const struct config *config, unsigned index, struct port *p
 	if (device_open(config, index, &port->id, err))
 		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);
 	port->opened = true;
-	if (port_start(port, index, err))
+	port->is_lacp = port->config->bond.members && port->config->bond.mode == BOND_LACP;
+	if (port_start(port, index, err) || aliases_init(port, err))
 		return err_prefix(err, "port %s: %s: ", port->config->name, port->config->device);
 	groups_hear(config, index, port);
 	return 0;
@@ -487,6 +514,7 @@ void ports_close(struct port *ports, unsigned count)
 			rte_mempool_free(ports[i].pieces[q]);
 		free(ports[i].pool);
 		free(ports[i].pieces);
+		free(ports[i].alias);
 	}
 	free(ports);
 }

@@ -19,21 +19,26 @@
 #include "../config/config.h"
 
 struct port_stats {
-	uint64_t rx_packets, tx_packets, imissed, ierrors, oerrors, rx_nombuf;
+	uint64_t rx_packets, tx_packets, imissed, ierrors, oerrors, rx_nombuf, link_changes;
 };
 
 struct port {
 	const struct config_port *config;
-	uint16_t id; /* of ethdev */
-	bool opened; /* private */
-	bool listens; /* to packets for any address: a replay's */
+	uint16_t id;           /* of ethdev */
+	bool opened;           /* private */
+	bool is_lacp;          /* a bond that must be called at least ten times a second */
+	/* With "alb" each member is spoken to by its own address. */
+	uint8_t (*alias)[6];
+	unsigned aliases;
+	unsigned link_changes; /* that the control thread has seen */
+	bool listens;          /* to packets for any address: a replay's */
 	uint16_t queues;
 	int socket; /* NUMA node, -1: any */
 	const char *driver;
 	uint8_t mac[6];      /* that of engines; with a tunnel, inside of it */
 	uint8_t wire_mac[6]; /* the device's */
-	bool rx_checksum; /* the device verifies checksums: view_parse() finds its verdict in
-			     ol_flags */
+	bool rx_checksum;    /* the device verifies checksums: view_parse() finds its verdict in
+				ol_flags */
 	bool tx_checksum; /* the device can compute checksums, and the configuration asks for it */
 	struct view_rule rule;
 	struct steer steer;

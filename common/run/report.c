@@ -348,6 +348,7 @@ static void walk_port(struct sink *s, const struct result *r, unsigned i)
 	sink_count(s, "ierrors", stats->ierrors);
 	sink_count(s, "oerrors", stats->oerrors);
 	sink_count(s, "rx_nombuf", stats->rx_nombuf);
+	sink_count(s, "link_changes", stats->link_changes);
 	sink_end(s);
 }
 

@@ -5,22 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device.h"
 #include "link.h"
 
 struct watched {
-	bool link_up; /* when last looked at */
+	bool link_up;        /* when last looked at */
+	uint32_t members_up; /* of a bond, a bit each */
 	bool cut_said;
 };
 
-int watch_open(struct watch *watch, const struct config *config, const struct port *ports)
+int watch_open(struct watch *watch, const struct config *config, struct port *ports)
 {
 	*watch = (struct watch){.config = config, .ports = ports};
 	watch->port = calloc(config->ports, sizeof(*watch->port));
 	watch->link_down = calloc(config->ports, sizeof(*watch->link_down));
 	if (!watch->port || !watch->link_down)
 		return -1;
-	for (unsigned i = 0; i < config->ports; i++)
+	for (unsigned i = 0; i < config->ports; i++) {
 		watch->port[i].link_up = link_is_up(&ports[i]);
+		if (config->port[i].bond.members)
+			watch->port[i].members_up = link_members_up(&ports[i]);
+	}
 	return 0;
 }
 
@@ -39,12 +44,31 @@ bool watch_resolved(const struct crew *crew, unsigned port)
 	return true;
 }
 
+static void members_watch(struct watch *watch, unsigned port)
+{
+	const struct config_port *config = &watch->config->port[port];
+	uint32_t up = link_members_up(&watch->ports[port]);
+	uint32_t changed = up ^ watch->port[port].members_up;
+
+	for (unsigned i = 0; i < config->bond.members; i++)
+		if (changed >> i & 1)
+			fprintf(stderr, "onager: port %s: member %s: link is %s\n", config->name,
+				config->bond.member[i], up >> i & 1 ? "up" : "down");
+	watch->ports[port].link_changes += (unsigned)__builtin_popcount(changed);
+	if (changed)
+		bond_prefer(config, watch->ports[port].id, up);
+	watch->port[port].members_up = up;
+}
+
 static void link_watch(struct watch *watch, unsigned port, uint64_t elapsed)
 {
 	bool up = link_is_up(&watch->ports[port]);
 
+	if (watch->config->port[port].bond.members)
+		members_watch(watch, port);
 	if (watch->port[port].link_up == up)
 		return;
+	watch->ports[port].link_changes++;
 	fprintf(stderr, "onager: port %s: link is %s\n", watch->config->port[port].name,
 		up ? "up" : "down");
 	watch->port[port].link_up = up;

@@ -7,14 +7,14 @@
 
 struct watch {
 	const struct config *config;
-	const struct port *ports;
+	struct port *ports;
 	struct watched *port;
 	uint64_t *link_down; /* as struct result has it */
 	bool gateways_looked_at;
 };
 
 /* Take the links as they are; -1: out of memory. */
-int watch_open(struct watch *, const struct config *, const struct port *ports);
+int watch_open(struct watch *, const struct config *, struct port *ports);
 void watch_close(struct watch *);
 
 /* Look, `elapsed` ns after the load began. */

@@ -16,6 +16,7 @@
 #include <sched.h>
 
 #include <rte_cycles.h>
+#include <rte_ethdev.h>
 
 #include "../../pcap/tap.h"
 #include "worker_input.h"
@@ -119,6 +120,8 @@ static void capture_publish(struct worker *w, uint64_t now)
 static void worker_tick(struct worker *w, uint64_t now)
 {
 	orders_follow(w, now);
+	if (unlikely(w->port->is_lacp))
+		rte_eth_tx_burst(w->port_id, w->queue, NULL, 0);
 	if (w->tunnel)
 		worker_tunnel_tick(w, now);
 	if (!w->tunnel || !w->tunnel->neighbor.pending) /* before, nothing gets through */

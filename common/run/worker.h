@@ -82,6 +82,7 @@ struct worker {
 	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;
 	struct lane *lane;       /* of the port's networks, by tags; NULL: it has none */
+	bool aliased;            /* what comes to a member of the bond is the port's */
 	uint32_t lane_mask;
 	uint16_t lane_count;     /* of a network: what waits in `rx` to be taken */
 	bool is_lane;            /* a network's: the port's worker gives it what it receives */

@@ -410,6 +410,20 @@ static inline void burst_take(struct worker *w, unsigned count, uint64_t now)
 		sorted_feed(w, false, now);
 }
 
+/* Frames to the address of a bond's member become the port's own. */
+static __attribute__((noinline)) void aliases_resolve(const struct worker *w, unsigned count)
+{
+	const struct port *port = w->port;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t *frame = rte_pktmbuf_mtod(w->rx.pkt[i], uint8_t *);
+
+		for (unsigned n = 0; n < port->aliases; n++)
+			if (!memcmp(frame, port->alias[n], sizeof(port->mac)))
+				memcpy(frame, port->mac, sizeof(port->mac));
+	}
+}
+
 void worker_take(struct worker *w, unsigned count, uint64_t now)
 {
 	burst_take(w, count, now);
@@ -430,6 +444,8 @@ unsigned worker_receive(struct worker *w, uint64_t now)
 	race_get();
 	for (unsigned i = 0; i < w->txq.taps; i++)
 		tap_received(w->txq.tap[i], w->rx.pkt, count, now);
+	if (unlikely(w->aliased))
+		aliases_resolve(w, count);
 	if (unlikely(w->lane))
 		own = lanes_input(w, count, now);
 	if (likely(own))

@@ -279,6 +279,7 @@ struct worker *worker_open(const struct config *config, const struct port *port,
 	w->core = port->config->core[number];
 	w->orders = orders;
 	view_matcher_make(&w->matcher, &port->rule);
+	w->aliased = port->aliases;
 	w->listens = config_port_listens(config, port_index);
 	w->port_id = port->id;
 	w->queue = (uint16_t)number;
