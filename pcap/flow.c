@@ -378,7 +378,7 @@ static enum script_refused acks_check(struct flow *f, char *why, size_t size)
 static void side_script(const struct flow_side *side, struct script_side *to)
 {
 	*to = (struct script_side){.bytes = (const char *)side->bytes,
-				   .sum = checksum_sum(side->bytes, side->end),
+				   .sum = side->end ? checksum_sum(side->bytes, side->end) : 0,
 				   .length = side->end,
 				   .turn = side->turn,
 				   .turns = side->turns};

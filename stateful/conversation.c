@@ -126,6 +126,8 @@ static bool script_change(struct stateful *s, struct conn *c, const char *bytes,
 	const struct script *now = script_of(s, c);
 	uint32_t low = 0, high = set->scripts;
 
+	if (side->fin_wanted) /* it has said its last */
+		return false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const struct script *script = &set->script[set->order[middle]];
