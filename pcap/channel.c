@@ -14,7 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ALIGN 8u
+#define RETURNS 64u /* of a ring, in so many steps */
+#define ALIGN   8u
 
 int channel_open(struct channel *channel, size_t size, struct err *err)
 {
@@ -78,23 +79,34 @@ void channel_put(struct channel *channel, const struct channel_packet *packet)
 	channel->head += ((at - channel->head) & channel->mask) + packet->size;
 }
 
+/* Each store takes the line away from the worker. */
+static void room_return(struct channel *channel)
+{
+	__atomic_store_n(&channel->taken, channel->next, __ATOMIC_RELEASE);
+}
+
 const struct channel_packet *channel_peek(struct channel *channel)
 {
-	uint64_t published = __atomic_load_n(&channel->published, __ATOMIC_ACQUIRE);
-	uint64_t at = channel->taken & channel->mask;
 	const struct channel_packet *packet;
+	uint64_t at;
 
-	if (channel->taken == published)
-		return NULL;
+	if (channel->next == channel->published_seen) {
+		room_return(channel);
+		channel->published_seen = __atomic_load_n(&channel->published, __ATOMIC_ACQUIRE);
+		if (channel->next == channel->published_seen)
+			return NULL;
+	}
+	at = channel->next & channel->mask;
 	packet = (const struct channel_packet *)(channel->ring + at);
 	if (packet->size)
 		return packet;
-	__atomic_store_n(&channel->taken, channel->taken + channel->mask + 1 - at,
-			 __ATOMIC_RELEASE);
+	channel->next += channel->mask + 1 - at;
 	return (const struct channel_packet *)channel->ring;
 }
 
 void channel_take(struct channel *channel, const struct channel_packet *packet)
 {
-	__atomic_store_n(&channel->taken, channel->taken + packet->size, __ATOMIC_RELEASE);
+	channel->next += packet->size;
+	if (channel->next - channel->taken > channel->mask / RETURNS)
+		room_return(channel);
 }

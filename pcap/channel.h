@@ -36,6 +36,8 @@ struct channel {
 	/* published by the thread that takes */
 	_Alignas(64) uint64_t taken;
 	/* of the thread that takes alone */
+	uint64_t next;           /* the next packet to be taken: `taken` follows in steps */
+	uint64_t published_seen; /* `published`, as it was when last looked at */
 	uint64_t dropped_told;
 	uint32_t interface, queue; /* of all its packets */
 };
@@ -70,7 +72,8 @@ static inline void channel_complete(struct channel *channel, uint64_t time_ns)
 	__atomic_store_n(&channel->complete_ns, time_ns, __ATOMIC_RELEASE);
 }
 
-/* The other thread: the next packet, or NULL; and step over it. */
+/* The other thread: the next packet, or NULL; and step over it. Room is given back now and then,
+ * and all of it when there is no packet. */
 const struct channel_packet *channel_peek(struct channel *);
 void channel_take(struct channel *, const struct channel_packet *);
 

@@ -148,7 +148,7 @@ static bool is_pressed(const struct recorder *recorder)
 		const struct channel *channel = &recorder->channel[i];
 		uint64_t published = __atomic_load_n(&channel->published, __ATOMIC_RELAXED);
 
-		if (published - channel->taken > channel->mask / 2)
+		if (published - channel->next > channel->mask / 2)
 			return true;
 	}
 	return false;

@@ -47,7 +47,7 @@ struct writer {
 	uint64_t give_up_ns; /* by CLOCK_MONOTONIC: the reader of a pipe is waited for until then */
 
 	uint8_t *batch;
-	size_t used;
+	size_t used, batch_packets;
 	uint8_t *header; /* what each file begins with */
 	size_t header_length, header_stored;
 	struct interface *interfaces;
@@ -208,6 +208,11 @@ static size_t batch_store(struct writer *writer)
 {
 	size_t done = write_all(writer, writer->batch, writer->used), whole = 0, packets = 0;
 
+	if (done == writer->used) { /* nothing to be looked for */
+		writer->counts.written += writer->batch_packets;
+		return done;
+	}
+
 	while (whole < done) {
 		struct encode_item item = writer->item(writer->batch + whole);
 
@@ -282,6 +287,7 @@ int writer_flush(struct writer *writer)
 	if (whole < used)
 		batch_lose(writer, whole);
 	writer->used = 0;
+	writer->batch_packets = 0;
 	return whole < used ? -1 : 0;
 }
 
@@ -365,6 +371,7 @@ int writer_packet(struct writer *writer, const struct record *original)
 	interface->pending = 0;
 	length = writer->encode(writer->batch + writer->used, &record);
 	writer->used += length;
+	writer->batch_packets++;
 	writer->file_bytes += length;
 	packet_count(writer, interface, original);
 	return writer->counts.lost == lost ? 0 : -1;
