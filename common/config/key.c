@@ -994,7 +994,7 @@ const struct key key_table[] = {
 	{EXPECT, .name = "metric", .type = TYPE_METRIC, FIELD(config_expect, metric),
 	 .required = true,
 	 .help = "A number of the JSON report by its path, \"traffic.web.achieved.cps\" or "
-		 "\"total.httpErr\"."},
+		 "\"total.httpErr\": see docs/REPORT.md."},
 	{EXPECT, .name = "min", .type = TYPE_NUMBER, FIELD(config_expect, min),
 	 .help = "It must be at least this."},
 	{EXPECT, .name = "max", .type = TYPE_NUMBER, FIELD(config_expect, max),
