@@ -98,9 +98,22 @@ static void response_add(struct maker *m, uint32_t number, const struct config_m
 	message_add(m, message_place(m, number, variant), begin, body, content->status);
 }
 
-/* One of the responses of a route. */
+/* The number by which a body differs from its neighbours in the ring: bodies have room for it to 9,
+ * 26 or 256 at least, and the last is a neighbour of the first. */
+static unsigned ring_number(unsigned at, unsigned count)
+{
+	unsigned number = 1;
+
+	if (at + 1 < count || count < 3)
+		return at;
+	while (number == (at - 1) % 9 || number == (at - 1) % 26 || number == (at - 1) % 256)
+		number++;
+	return number;
+}
+
+/* Response `at` of a route. */
 static void content_add(struct maker *m, uint32_t number, uint16_t source,
-			const struct config_message *from, const uint64_t value[3])
+			const struct config_message *from, const uint64_t value[3], unsigned at)
 {
 	struct content content = {
 		.source = source, .status = (uint16_t)value[0], .type = (uint8_t)value[1]};
@@ -108,7 +121,7 @@ static void content_add(struct maker *m, uint32_t number, uint16_t source,
 				 .sensitive = from->sensitive,
 				 .per_response = from->per_response,
 				 .file = &from->file,
-				 .number = number};
+				 .number = ring_number(at, from->variants)};
 	bool has_body = content.status != 204 && content.status != 304;
 	struct body body, chunked;
 
@@ -165,7 +178,7 @@ static void responses_make(struct maker *m)
 		mix_deal(&from->sizes, from->variants, &m->rng, value[2]);
 		for (unsigned j = 0; j < from->variants; j++)
 			content_add(m, number++, (uint16_t)i, from,
-				    (const uint64_t[]){value[0][j], value[1][j], value[2][j]});
+				    (const uint64_t[]){value[0][j], value[1][j], value[2][j]}, j);
 	}
 	others_add(m, number);
 }

@@ -193,11 +193,42 @@ static void test_delay(void **state)
 	drill_close(&d);
 }
 
+/* Bodies of a byte or two, round rings of many lengths: one differs from the next, and the last
+ * from the first. */
+static void test_neighbours_differ(void **state)
+{
+	static const char *const content[] = {"json", "text", "html", "random"};
+	static const unsigned variants[] = {2, 3, 10, 11, 19, 27, 28, 64, 257, 258};
+
+	(void)state;
+	for (unsigned i = 0; i < 4 * sizeof(variants) / sizeof(*variants); i++) {
+		char type[64], ring[64], last = 0;
+		uint32_t at = 1, next = 1;
+
+		snprintf(type, sizeof(type), "server.response.content=%s", content[i % 4]);
+		snprintf(ring, sizeof(ring), "server.response.variants=%u", variants[i / 4]);
+		open_server(SET(type, ring, "server.response.body.size=1"));
+		handshake();
+		for (unsigned n = 0; n < 2 * variants[i / 4] + 1; n++) {
+			SEND_TEXT(&d, GET_KEEP, "P. %u ack %u", next, at);
+			next += sizeof(GET_KEEP) - 1;
+			EXPECT(&d, "P. %u ack %u", at, next);
+			at += d.got.payload_len;
+			if (n && d.payload[d.got.payload_len - 1] == last)
+				fail_msg("%s, %s: response %u is as the one before", type, ring, n);
+			last = d.payload[d.got.payload_len - 1];
+		}
+		SEND(&d, "R %u", next);
+		drill_close(&d);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_responses_differ_and_are_repeated_as_they_were),
+		cmocka_unit_test(test_neighbours_differ),
 		cmocka_unit_test(test_pipelined_responses_of_different_content),
 		cmocka_unit_test(test_routes),
 		cmocka_unit_test(test_weights_of_status),
