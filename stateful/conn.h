@@ -83,9 +83,11 @@ struct sack_range {
 
 #define BEGIN_MAX 256
 #define QUEUE_MAX 16
+#define DUE_SHIFT 16 /* 66 us; wraps after 78 hours */
 struct queued { /* a message, repeated up to where the next begins */
 	uint32_t at;
 	uint32_t message; /* index into the entry's */
+	uint32_t due;     /* of a delayed response, when it may leave: ns >> DUE_SHIFT; 0: now */
 };
 
 /* What a connection needs only for messages of several segments: congestion control, RTT, the
@@ -125,7 +127,8 @@ struct side {
 	uint32_t srtt_us, rttvar_us, rto_us;
 	uint64_t rtt_time;     /* when it was sent; 0: no sample is being taken */
 	uint64_t deadline;     /* of the retransmission or zero-window timer; 0: off */
-	uint64_t hold_until;   /* server: nothing new is sent before; 0: no delay */
+	uint64_t hold_until;   /* server: a response is not sent before; 0: none is held */
+	uint32_t held_from;    /* ... what lies from this offset on */
 	uint64_t ack_deadline; /* of a delayed acknowledgment; 0: none */
 	uint32_t ecn_recover;  /* marks of what was sent before this are answered already */
 	uint32_t stamp_recent; /* TS.Recent: the peer's time stamp to echo */

@@ -114,6 +114,30 @@ static const struct message *message_at(struct entry *e, const struct side *side
 	return m;
 }
 
+/* How many bytes of what is queued may leave by now. */
+static uint32_t side_due(const struct side *side)
+{
+	return unlikely(side->hold_until) ? side->held_from : side->length;
+}
+
+/* Find the first response that is not due yet. */
+static void hold_set(const struct stateful *s, struct side *side)
+{
+	side->hold_until = 0;
+	for (uint32_t i = 0; i < side->queued && !side->hold_until; i++) {
+		struct queued *q = &side->queue[i];
+		int32_t left = (int32_t)(q->due - (uint32_t)(s->now >> DUE_SHIFT));
+
+		if (q->due && left > 0) {
+			side->hold_until = ((s->now >> DUE_SHIFT) + (uint32_t)left) << DUE_SHIFT;
+			side->held_from = q->at;
+		} else {
+			q->due =
+				0; /* before it lies too far back to be told from what is to come */
+		}
+	}
+}
+
 static void count_retransmission(struct stateful *s, uint32_t len, bool fin)
 {
 	if (len)
@@ -129,7 +153,8 @@ static uint32_t send_at(struct stateful *s, struct conn *c, struct side *side, s
 {
 	struct entry *e = conn_entry(s, c);
 	uint32_t offset = seq - side->start_seq;
-	uint32_t left = offset < side->length ? side->length - offset : 0;
+	uint32_t due = side_due(side);
+	uint32_t left = offset < due ? due - offset : 0;
 	uint32_t within = offset, len = RTE_MIN(left, max);
 	const struct message *m = message_at(e, side, &within);
 	bool fin;
@@ -137,7 +162,8 @@ static uint32_t send_at(struct stateful *s, struct conn *c, struct side *side, s
 
 	if (len)
 		len = RTE_MIN(len, m->length - within);
-	fin = side->fin_wanted && len == left && (!left || !e->config->tcp.separate_fin);
+	fin = side->fin_wanted && due == side->length && len == left &&
+	      (!left || !e->config->tcp.separate_fin);
 	if (len && (len == left || within + len == m->length))
 		flags |= TCP_PSH;
 	if (fin)
@@ -162,7 +188,7 @@ static uint32_t send_allowed(const struct side *side, uint32_t mss, uint32_t snd
 {
 	uint32_t window = RTE_MIN(side->cwnd, side->snd_wnd);
 	uint32_t flying = snd_nxt - side->snd_una;
-	uint32_t left = side->start_seq + side->length - snd_nxt;
+	uint32_t left = side->start_seq + side_due(side) - snd_nxt;
 	uint32_t allowed = window > flying ? window - flying : 0;
 
 	if (allowed >= mss || allowed >= left)
@@ -195,19 +221,18 @@ static uint32_t send_next(const struct conn *c, const struct side *side, uint32_
 
 static bool something_left(const struct conn *c, const struct side *side, uint32_t seq)
 {
-	uint32_t end = side->start_seq + side->length;
+	uint32_t end = side->start_seq + side_due(side);
 
-	return seq != c->snd_nxt || seq_lt(seq, end) || (seq == end && side->fin_wanted);
+	return seq != c->snd_nxt || seq_lt(seq, end) ||
+	       (seq == end && side->fin_wanted && !side->hold_until);
 }
 
 static void sender_push(struct stateful *s, struct conn *c, struct segment *seg)
 {
 	struct side *side = table_side(&s->table, c);
 	uint32_t mss = conn_mss(s, c);
-	uint32_t end = side->start_seq + side->length;
+	uint32_t end = side->start_seq + side_due(side);
 
-	if (side->hold_until)
-		return;
 	for (;;) {
 		uint32_t seq, allowed = send_next(c, side, mss, &seq), sent;
 
@@ -246,8 +271,10 @@ static void queue_forget(struct side *side)
 
 /* What is still to be sent gets one more message; false when there is no room for it. */
 static bool side_append(struct side *side, const struct message *m, uint32_t index,
-			uint32_t snd_nxt)
+			uint32_t snd_nxt, uint32_t due)
 {
+	const struct queued *last;
+
 	if (!side->length || side->snd_una == side->start_seq + side->length) {
 		side->queued = 0;
 		side->length = 0;
@@ -255,12 +282,14 @@ static bool side_append(struct side *side, const struct message *m, uint32_t ind
 	} else if (side->length > INT32_MAX) {
 		return false;
 	}
-	if (!side->queued || side->queue[side->queued - 1].message != index) {
+	last = &side->queue[side->queued ? side->queued - 1 : 0];
+	if (!side->queued || last->message != index || (due && due != last->due)) {
 		if (side->queued == QUEUE_MAX)
 			queue_forget(side);
 		if (side->queued == QUEUE_MAX)
 			return false;
-		side->queue[side->queued++] = (struct queued){.at = side->length, .message = index};
+		side->queue[side->queued++] =
+			(struct queued){.at = side->length, .message = index, .due = due};
 	}
 	side->length += m->length;
 	return true;
@@ -269,19 +298,21 @@ static bool side_append(struct side *side, const struct message *m, uint32_t ind
 bool sender_send(struct stateful *s, struct conn *c, struct segment *seg, const struct message *m,
 		 uint64_t delay)
 {
+	uint32_t due = delay ? (uint32_t)((s->now + delay) >> DUE_SHIFT) + 1 : 0;
 	struct entry *e = conn_entry(s, c);
 	struct side *side;
 
 	if (!c->has_side && !sender_borrow(s, c, seg))
 		return false;
 	side = table_side(&s->table, c);
-	if (side->fin_wanted || !side_append(side, m, message_index(e, m), c->snd_nxt))
+	due += delay && !due; /* it has wrapped */
+	if (side->fin_wanted || !side_append(side, m, message_index(e, m), c->snd_nxt, due))
 		return false;
 	side->fin_wanted = !e->client && c->closing;
 	c->time = side->started = s->time;
 	c->retries = 0;
-	if (delay && !side->hold_until) { /* what comes meanwhile leaves with it */
-		side->hold_until = s->now + delay;
+	if (delay && !side->hold_until) { /* what comes behind it waits, at least so long */
+		hold_set(s, side);
 		side_arm(s, side);
 	}
 	sender_push(s, c, seg);
@@ -517,7 +548,7 @@ void sender_timer(struct stateful *s, uint32_t number)
 			sender_ready(s, side_conn(s, side));
 	}
 	if (side->hold_until && s->now >= side->hold_until) {
-		side->hold_until = 0;
+		hold_set(s, side);
 		sender_ready(s, side_conn(s, side));
 	}
 	if (side->deadline && s->now >= side->deadline)

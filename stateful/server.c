@@ -186,6 +186,9 @@ bool server_data(struct stateful *s, struct conn *c, struct segment *seg)
 			continue;
 		c->rcv_nxt = begin + at;
 		ring = request_ring(s, c, data, n);
+		/* several responses will be under way: as many as this segment's window lets */
+		if (at < seg->len && !c->has_side)
+			sender_borrow(s, c, seg);
 		if (!request_done(s, c, at == seg->len ? seg : NULL, ring, &parser,
 				  event == HTTP_ERROR)) {
 			c->rcv_nxt = begin + taken;

@@ -184,7 +184,7 @@ static void test_paced(void **state)
 		      "duration=2s", "client.requests_per_connection=50",
 		      "server.response.delay=20ms"));
 	assert_int_equal(world_client(&w)->request.succeeded, 2000);
-	assert_in_range(depth_seen(), 18, 30);
+	assert_in_range(depth_seen(), 18, 40);
 	world_close(&w);
 	run_world(SET("client.pipeline=8", "client.load.bps=1m", "duration=1s",
 		      "client.requests_per_connection=50"));

@@ -259,7 +259,7 @@ static void plan_world(struct plan *p, uint64_t seed)
 		p->rule.to_client = (struct wire_rule){.delay = p->rule.to_client.delay};
 		p->gentle = p->untouched = true;
 	}
-	if (rng_below(&r, 4) == 0)
+	if (rng_below(&r, 8) == 0)
 		set(p, "client.pipeline=%lu", (unsigned long)PICK(&r, 2, 3, 8));
 }
 

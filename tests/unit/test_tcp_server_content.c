@@ -193,6 +193,57 @@ static void test_delay(void **state)
 	drill_close(&d);
 }
 
+/* Pipelined requests are answered at once, and not one by one as the client acknowledges. */
+static void test_answers_do_not_wait_for_acks(void **state)
+{
+	uint32_t at = 1;
+
+	(void)state;
+	open_server(SET("server.response.body.size=100"));
+	handshake();
+	SEND_TEXT(&d, GET_KEEP GET_KEEP GET_KEEP GET_KEEP, "P. 1 ack 1");
+	for (unsigned i = 0; i < 4; i++) {
+		EXPECT(&d, "P. %u", at);
+		at += d.got.payload_len;
+	}
+	EXPECT_NOTHING(&d);
+	SEND(&d, "R %zu", 4 * sizeof(GET_KEEP) - 3);
+	drill_close(&d);
+}
+
+/* Of pipelined requests each response waits for its own time, and for those before it. */
+static void test_delays_of_a_pipeline(void **state)
+{
+	static const char fast[] = "GET / HTTP/1.1\r\nHost: t\r\n\r\n",
+			  slow[] = "GET /slow HTTP/1.1\r\nHost: t\r\n\r\n",
+			  slower[] = "GET /slower HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n";
+	uint32_t at, end = sizeof(fast) + 2 * sizeof(slow) + sizeof(slower) - 4 + 1;
+	char all[256];
+
+	(void)state;
+	open_server(SET("server.routes=[{\"path\": \"/slow\", \"delay\": \"100ms\"}, "
+			"{\"path\": \"/slower\", \"delay\": \"300ms\"}]"));
+	handshake();
+	snprintf(all, sizeof(all), "%s%s%s%s", slow, fast, slow, slower);
+	SEND_TEXT(&d, fast, "P. 1 ack 1");
+	EXPECT(&d, "P. 1 ack %zu", sizeof(fast));
+	at = 1 + d.got.payload_len;
+	end += sizeof(fast) - 1;
+	SEND_TEXT(&d, all, "P. %zu ack %u", sizeof(fast), at);
+	EXPECT(&d, ". %u:%u ack %u", at, at, end);
+	for (unsigned i = 0; i < 3; i++) { /* the second waits for the first */
+		if (!i)
+			EXPECT_IN(&d, MS(100), "P. %u ack %u", at, end);
+		else
+			EXPECT(&d, "P. %u ack %u", at, end);
+		at += d.got.payload_len;
+	}
+	SEND(&d, ". %u ack %u", end, at);
+	EXPECT_IN(&d, MS(200), "FP. %u ack %u", at, end);
+	SEND(&d, "R %u", end);
+	drill_close(&d);
+}
+
 /* Bodies of a byte or two, round rings of many lengths: one differs from the next, and the last
  * from the first. */
 static void test_neighbours_differ(void **state)
@@ -228,6 +279,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_responses_differ_and_are_repeated_as_they_were),
+		cmocka_unit_test(test_answers_do_not_wait_for_acks),
+		cmocka_unit_test(test_delays_of_a_pipeline),
 		cmocka_unit_test(test_neighbours_differ),
 		cmocka_unit_test(test_pipelined_responses_of_different_content),
 		cmocka_unit_test(test_routes),
