@@ -261,7 +261,8 @@ always_inline bool syn_as(struct stateful *s, struct conn *c, struct segment *se
 	frame_length(&frame, length);
 	start = rte_pktmbuf_mtod(frame.m, uint8_t *);
 	memcpy(start, e->header, TEMPLATE_MAX);
-	memcpy(start + headers, option, sizeof(option));
+	for (uint32_t i = 0; i < 3; i++) /* word by word, as they were made: see struct conn */
+		memcpy(start + headers + i * sizeof(*option), &option[i], sizeof(*option));
 	frame_send(s, e, &frame, &ends, family, &fields, length,
 		   (uint64_t)option[0] + option[1] + option[2]);
 	return true;
