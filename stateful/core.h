@@ -53,7 +53,8 @@ struct entry {
 	uint16_t window_plain; /* ... and when it is not, and in SYN segments */
 	uint8_t scale;         /* our window scale */
 	bool client, http, udp;
-	bool quick; /* quick.c may see to its segments */
+	bool quick; /* quick.c may see to its exchanges */
+	bool flows; /* ... and to what goes on of a body */
 	bool sack;  /* permit selective acknowledgments */
 	bool scale_offered;
 	bool extended;  /* time stamps or ECN are asked for (client), or agreed to (server) */
@@ -636,10 +637,15 @@ void input_synchronized(struct stateful *, struct entry *, struct conn *, struct
 
 /* quick.c. May its exchanges take the short way? */
 bool quick_suits(const struct stateful *, const struct entry *);
+/* The same of bodies longer than a segment. */
+bool quick_flows(const struct entry *);
 /* Packet `index` is for a connection without a side record: true when it was just what was awaited,
  * and all that follows from it has been done. */
 bool quick_segment(struct stateful *, struct entry *, struct conn *, struct rx_burst *,
 		   unsigned index);
+/* The same where a side record holds the parser of a body. */
+bool quick_body(struct stateful *, struct entry *, struct conn *, struct rx_burst *,
+		unsigned index);
 
 /* pmtu.c: as struct engine_ops has it. */
 bool stateful_unreachable(struct engine *, const struct rte_mbuf *, const struct view *,

@@ -396,6 +396,7 @@ static int entry_parts(struct stateful *s, const struct config_traffic *t,
 		if (entry_init(s, e, t, setup, arena))
 			return -1;
 		e->quick = !setup->long_way && quick_suits(s, e);
+		e->flows = !setup->long_way && quick_flows(e);
 		entry_note(s, e);
 	}
 	return 0;

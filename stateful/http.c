@@ -177,6 +177,15 @@ static size_t body_skip(struct http_parser *p, size_t length)
 	return length;
 }
 
+bool http_body_pass(struct http_parser *p, uint32_t length)
+{
+	if (p->state != STATE_BODY || p->remaining <= length)
+		return false;
+	p->remaining -= length;
+	p->body_bytes += length;
+	return true;
+}
+
 /* One step through the body; returns how many bytes were used, at least 1. */
 static size_t body_parse(struct http_parser *p, const char *data, size_t length)
 {

@@ -87,6 +87,10 @@ static inline const struct http_parser *http_memo_whole(const struct http_memo *
 	return &memo->parser;
 }
 
+/* The body of known length goes on beyond the next `length` bytes: count them. False: not so,
+ * nothing is changed. */
+bool http_body_pass(struct http_parser *, uint32_t length);
+
 /* The far end closed in order: HTTP_DONE if that is a legal end of this response (until_close with
  * the header complete), else HTTP_ERROR. */
 enum http_event http_response_end(struct http_parser *);

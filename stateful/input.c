@@ -370,7 +370,8 @@ always_inline void input(struct stateful *s, struct rx_burst *rx, struct flow *f
 		struct conn *c = conn_guessed(s, rx, i, guess[i], own);
 		struct entry *e = c ? conn_entry(s, c) : NULL;
 
-		if (likely(c && e->quick && !c->has_side) && likely(quick_segment(s, e, c, rx, i)))
+		if (likely(c) && likely(c->has_side ? e->flows && quick_body(s, e, c, rx, i)
+						    : e->quick && quick_segment(s, e, c, rx, i)))
 			continue;
 		segment_read(&seg, rx, i, own);
 		input_segment(s, &seg, hash[i], c);

@@ -26,6 +26,12 @@ bool quick_suits(const struct stateful *s, const struct entry *e)
 	return !e->messages.ring->delay.last && !e->messages.ring->chunked;
 }
 
+/* A server with routes has to read how a request begins, which may be longer than a segment. */
+bool quick_flows(const struct entry *e)
+{
+	return e->http && !e->ack_delay && (e->client || e->messages.rings == 1);
+}
+
 struct quick {
 	struct stateful *s;
 	struct entry *e;
@@ -330,5 +336,44 @@ bool quick_segment(struct stateful *s, struct entry *e, struct conn *c, struct r
 				     : quick_as(s, e, c, rx, index, 6)))
 		return false;
 	e->stats->level.bits_rx += bits;
+	return true;
+}
+
+/* Is nothing to be done but count: neither data of ours under way, nor any of theirs before its
+ * turn, no option and no flag? */
+static inline bool is_body(const struct entry *e, const struct conn *c, const struct side *side,
+			   const struct rte_tcp_hdr *tcp)
+{
+	uint32_t ack = ntohl(tcp->recv_ack);
+
+	return side->receiving && !side->kept && !side_is_held(side) && !side->fin_wanted &&
+	       ack == c->snd_nxt && ack == side->snd_una && ack == side->snd_max &&
+	       ntohl(tcp->sent_seq) == c->rcv_nxt && c->state == ESTABLISHED &&
+	       (tcp->tcp_flags & ~TCP_PSH) == TCP_ACK && tcp->data_off == TCP_BYTES << 2 &&
+	       (!e->client || c->wait);
+}
+
+bool quick_body(struct stateful *s, struct entry *e, struct conn *c, struct rx_burst *rx,
+		unsigned index)
+{
+	struct side *side = table_side(&s->table, c);
+	const struct view *view = &rx->view[index];
+	const struct rte_tcp_hdr *tcp =
+		rte_pktmbuf_mtod_offset(rx->pkt[index], const struct rte_tcp_hdr *, view->l4);
+	struct segment seg = {.rx = rx, .index = index};
+
+	if (!view->payload_len || !is_body(e, c, side, tcp) ||
+	    !http_body_pass(&side->parser, view->payload_len))
+		return false;
+	e->stats->level.bits_rx += (uint64_t)rx->pkt[index]->pkt_len * 8;
+	side->snd_wnd = (uint32_t)ntohs(tcp->rx_win) << (c->scale == CONN_NO_SCALE ? 0 : c->scale);
+	c->rcv_nxt += view->payload_len;
+	if (e->client || !side->snd_wnd)
+		c->retries = 0;
+	if (e->client)
+		c->time = s->time;
+	conn_delay_ack(s, c, &seg);
+	if (seg.ack_now)
+		output_ack(s, c, &seg);
 	return true;
 }
