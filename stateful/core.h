@@ -122,10 +122,18 @@ struct parked_line {
 	uint32_t head, count;
 };
 
+/* Sums that are known, each at a place of its own: output.c. */
+#define SUMMED_BITS 12
+struct summed {
+	const char *bytes;
+	uint32_t length, sum;
+};
+
 struct stateful {
 	struct engine engine; /* first */
 	struct table table;
 	struct timer timer;
+	struct summed *summed;
 	struct counters *counters;
 	struct nexthop *nexthop;
 	const struct steer *steer;

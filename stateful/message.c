@@ -365,10 +365,3 @@ const char *message_bytes(const struct message *m, uint32_t offset, uint32_t len
 {
 	return m->whole ? m->whole + offset : body_bytes(&m->text, offset, len);
 }
-
-uint64_t message_sum(const struct message *m, uint32_t offset, uint32_t len)
-{
-	if (m->whole && len == m->length)
-		return m->whole_sum;
-	return checksum_sum(message_bytes(m, offset, len), len);
-}

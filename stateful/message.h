@@ -70,9 +70,6 @@ void message_write(const struct message *, uint32_t offset, char *to, uint32_t l
  * nowhere, they are to be written. len is at most `max` of message_make(). */
 const char *message_bytes(const struct message *, uint32_t offset, uint32_t len);
 
-/* The checksum sum of len bytes for which message_bytes() has a place. */
-uint64_t message_sum(const struct message *, uint32_t offset, uint32_t len);
-
 /* The next content of a ring. */
 static inline uint32_t ring_next(struct ring *ring)
 {

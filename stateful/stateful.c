@@ -55,7 +55,8 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 							   plan->connections);
 	sides = sides_for(config, port, plan->connections);
 	plan->bytes += table_reserve(plan->connections, sides, ip6) +
-		       timer_reserve(timers_for(plan->connections, sides)) + parked_reserve();
+		       timer_reserve(timers_for(plan->connections, sides)) + parked_reserve() +
+		       (sizeof(struct summed) << SUMMED_BITS) + 64;
 	plan->table_bytes =
 		table_bytes(plan->connections, ip6) + plan->connections * sizeof(uint32_t);
 }
@@ -113,7 +114,8 @@ static int stateful_init(struct stateful *s, const struct stateful_setup *setup,
 	s->ready = TABLE_NONE;
 	s->kept_max = config->kept_segments;
 	s->ip6 = config_port_has6(config, setup->port);
-	if (table_init(&s->table, arena, connections, expected, sides, s->ip6) ||
+	s->summed = arena_take(arena, sizeof(struct summed) << SUMMED_BITS);
+	if (!s->summed || table_init(&s->table, arena, connections, expected, sides, s->ip6) ||
 	    timer_init(&s->timer, arena, timers_for(connections, sides)) || parked_init(s, arena))
 		return -1;
 	return entries_init(s, setup, arena);
