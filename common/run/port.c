@@ -449,12 +449,12 @@ static int network_open(const struct config *config, unsigned index, struct port
 	return port_steer_share(port, index, err);
 }
 
-/* The addresses of a bond's members. */
+/* The addresses of a bond's members, by which "tlb" sends and is answered, and "alb" is asked. */
 static int aliases_init(struct port *port, struct err *err)
 {
 	uint16_t member[BOND_MEMBERS_MAX];
 
-	if (!port->config->bond.members || port->config->bond.mode != BOND_ALB)
+	if (!port->config->bond.members || port->config->bond.mode < BOND_TLB)
 		return 0;
 	port->aliases = bond_members(port->id, member);
 	port->alias = calloc(port->aliases, sizeof(*port->alias));

@@ -27,7 +27,7 @@ struct port {
 	uint16_t id;           /* of ethdev */
 	bool opened;           /* private */
 	bool is_lacp;          /* a bond that must be called at least ten times a second */
-	/* With "alb" each member is spoken to by its own address. */
+	/* With "tlb" and "alb" each member is spoken to by its own address. */
 	uint8_t (*alias)[6];
 	unsigned aliases;
 	unsigned link_changes; /* that the control thread has seen */
