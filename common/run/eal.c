@@ -183,14 +183,16 @@ static uint64_t bytes_needed(const struct config *config)
 	return bytes;
 }
 
-/* Hugepages if there are enough; else, unless they are demanded, plain pages. */
+/* Hugepages if there are enough and they can be had - DPDK would end with an error, and cannot be
+ * started twice; else, unless they are demanded, plain pages. */
 static int args_add_memory(const struct config *config, bool pci, struct err *err)
 {
 	uint64_t need_mib = bytes_needed(config) >> 20;
 	uint64_t free_mib = (memory_hugepages_free(1ull << 30, -1) << 10) +
 			    (memory_hugepages_free(2ull << 20, -1) << 1);
 
-	if (config->hugepages != HUGEPAGES_OFF && free_mib >= need_mib) {
+	if (config->hugepages != HUGEPAGES_OFF && free_mib >= need_mib &&
+	    (config->hugepages == HUGEPAGES_ON || pci || memory_hugepages_work())) {
 		args_add("--in-memory");
 		args_add("--single-file-segments");
 		return 0;

@@ -70,6 +70,27 @@ uint64_t memory_hugepages_free(uint64_t page_size, int socket)
 	return pages;
 }
 
+bool memory_hugepages_work(void)
+{
+	for (unsigned i = 0; i < sizeof(huge_kinds) / sizeof(huge_kinds[0]); i++) {
+		const struct huge *huge = &huge_kinds[i];
+		void *map;
+		int fd;
+
+		if (!memory_hugepages_free(huge->size, -1))
+			continue;
+		fd = memfd_create("onager", MFD_CLOEXEC | MFD_HUGETLB | (unsigned)huge->flag);
+		if (fd < 0)
+			return false;
+		map = mmap(NULL, huge->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		close(fd);
+		if (map == MAP_FAILED)
+			return false;
+		munmap(map, huge->size);
+	}
+	return true;
+}
+
 static bool has_transparent_hugepages(void)
 {
 	FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");

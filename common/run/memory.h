@@ -26,6 +26,10 @@ void memory_arena_close(struct memory_arena *);
 /* How many hugepages of page_size bytes are free on a node (-1: on all together). */
 uint64_t memory_hugepages_free(uint64_t page_size, int socket);
 
+/* Can this process map a page of each kind that is free, the way DPDK does? Not with a limit of its
+ * own (cgroup), and not under valgrind. */
+bool memory_hugepages_work(void);
+
 /* Bytes of memory that this process can have at most: the machine's, or its cgroup's limit. */
 uint64_t memory_machine(void);
 
