@@ -183,14 +183,13 @@ static int payload_take(struct flow *f, unsigned from, const struct flow_segment
 	int32_t at = (int32_t)(seq - side->base);
 	uint32_t old;
 
-	if (at < 0 && (uint32_t)-at >= length)
+	old = at < 0 ? 0 - (uint32_t)at : 0; /* before the beginning */
+	if (old >= length)
 		return 0;
-	if (at < 0) {
-		bytes -= at;
-		length -= (uint32_t)-at;
-		at = 0;
-	}
-	if (!length || (uint32_t)at > side->end + LEAP_MAX)
+	bytes += old;
+	length -= old;
+	at += (int32_t)old;
+	if ((uint32_t)at > side->end + LEAP_MAX)
 		return 0;
 	old = (uint32_t)at < side->end ? side->end - (uint32_t)at : 0;
 	if (old > length)
