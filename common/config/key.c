@@ -131,7 +131,7 @@
 	 FIELD(config_message, method), .choices = "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS", .standard = "GET", \
 	 .help = "HTTP method."}, \
 	{OBJECT, .name = "path", .kinds = KIND_HTTP_CLIENT, .type = TYPE_PATH, \
-	 FIELD(config_message, path), .standard = "/", .help = "Path and query of the URL, a template; each back-tick is a random character."}, \
+	 FIELD(config_message, path), .standard = "/", .help = "Path and query of the URL, a template (docs/TEMPLATES.md)."}, \
 	{OBJECT, .name = "host", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HOST, \
 	 FIELD(config_message, host), .standard = "onager", .help = "Value of the Host header."}, \
 	{OBJECT, .name = "headers", .kinds = KIND_HTTP_CLIENT, .type = TYPE_HEADERS, \
@@ -826,7 +826,7 @@ const struct key key_table[] = {
 	 .max = GI,
 	 .help = "Bytes of a POST request's body."},
 	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "text", .type = TYPE_TEXT,
-	 FIELD(config_message, text), .help = "The body, a template, instead of a size."},
+	 FIELD(config_message, text), .help = "The body, a template (docs/TEMPLATES.md), instead of a size."},
 	{.object = OBJECT_BODY, .kinds = KIND_HTTP_CLIENT, .name = "content", .type = TYPE_MIX,
 	 FIELD(config_message, contents), .choices = CONTENT_CHOICES, .standard = "bare",
 	 .help = "What the body is."},

@@ -8,8 +8,11 @@
 
 #define DECIMAL "[0-9]+(\\\\.[0-9]+)?([eE][-+]?[0-9]+)?"
 #define SUFFIX  "([kKmMgG][iI]?)?"
-#define IP4     "[0-9]{1,3}(\\\\.[0-9]{1,3}){3}"
-#define IP      "(" IP4 "|[0-9a-fA-F]*:[0-9a-fA-F:.]+)"
+#define OCTET   "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+#define IP4     OCTET "(\\\\." OCTET "){3}"
+/* Not more than one "::". */
+#define IP6     "(?![^-,/]*::[^-,/]*::)([0-9a-fA-F]{0,4}:){2,8}([0-9a-fA-F]{0,4}|" IP4 ")"
+#define IP      "(" IP4 "|" IP6 ")"
 #define RANGE   IP "(-" IP "|/[0-9]{1,3})?"
 #define SPAN    "[0-9]+(-[0-9]+)?"
 #define MIXED   DECIMAL SUFFIX "(-" DECIMAL SUFFIX ")?"
@@ -329,7 +332,7 @@ const struct type type_table[TYPES] = {
 			   "\"type\":[\"integer\",\"string\"],\"pattern\":\"^(max|" DECIMAL SUFFIX
 			   ")$\"",
 			   count_read},
-	[TYPE_TIME] = {"a time with its unit (us, ms, s, m, h or d)",
+	[TYPE_TIME] = {"a time with its unit (ns, us, ms, s, m, h or d)",
 		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^" TIME
 		       "$\",\"maximum\":0,\"minimum\":0",
 		       time_read},
@@ -454,7 +457,7 @@ const struct type type_table[TYPES] = {
 		      "$\"},\"propertyNames\":{\"pattern\":\"^" MIXED "$\"}," WEIGHTS,
 		      mix_read},
 	[TYPE_SET] = {"some of a few words", "\"type\":[\"string\",\"array\"]", set_read},
-	[TYPE_SPAN] = {"a time with its unit (us, ms, s, m, h or d), or a range \"1ms-5ms\",",
+	[TYPE_SPAN] = {"a time with its unit (ns, us, ms, s, m, h or d), or a range \"1ms-5ms\",",
 		       "\"type\":[\"string\",\"integer\"],\"pattern\":\"^" TIME "(-" TIME
 		       ")?$\",\"maximum\":0,\"minimum\":0",
 		       span_read},
