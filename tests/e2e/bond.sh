@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two devices as one, at both ends: every mode carries a load, and a member whose link goes down and
+# Two devices as one, at both ends: every mode but one carries a load, and a member whose link goes down and
 # comes back is counted and survived.
 . "$(dirname "$0")/lib.sh"
 
@@ -19,7 +19,9 @@ bonded() { # NAME NS MODE ARGUMENT...
 		--set "ports.0.bond={\"mode\":\"$mode\",\"members\":[\"if:${ns}0\",\"if:${ns}1\"]}" "$@"
 }
 
-for mode in round-robin balance broadcast lacp tlb alb; do
+# "tlb" sends from every member to the one address of the far bond, of which only one member has it:
+# that needs a switch between, which this kernel has not.
+for mode in round-robin balance broadcast lacp alb; do
 	case_is "$mode"
 	bonded server s $mode
 	[ $mode = lacp ] || await server # with LACP either end waits for the other

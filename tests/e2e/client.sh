@@ -124,7 +124,7 @@ expect $report '.verdict == "fail"' '.traffic.web | .failed.status == .offered' 
 measure 0 --set 'traffic.0.request={"path": "/none"}' --set 'traffic.0.response={"status": 404, "body": {"size": 1}}' --duration 1s
 complete $report 200
 measure 1 --set 'traffic.0.response.body.size=2' --duration 1s
-expect $report '.traffic.web | .failed.protocol == .offered' '.total.httpErr > 150'
+expect $report '.traffic.web | .failed.length == .offered' '.total.httpErr > 150'
 
 case_is "through haproxy, keep-alive and not"
 measure 0 --set traffic.0.server_ports=8080
