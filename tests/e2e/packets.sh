@@ -118,17 +118,17 @@ sed -i 's/"servers": "10.1.0.1", "server_ports": 9,//' proto.json
 of4='"10.0.0.0-10.0.0.9"' of6='"2001:db8::fffe-2001:db8::1:7"'
 for family in 4 6; do
 	clients=of$family version=ip
-	pools=(--set "traffic.0.clients=${!clients}" --set 'traffic.0.servers="10.1.0.1"')
-	[ $family = 4 ] || pools[3]='traffic.0.servers="2001:db8:1::1"' version=ipv6
-	wire "${pools[@]}"
+	ends=(--set "traffic.0.clients=${!clients}" --set 'traffic.0.servers="10.1.0.1"')
+	[ $family = 4 ] || ends[3]='traffic.0.servers="2001:db8:1::1"' version=ipv6
+	wire "${ends[@]}"
 	shows udp.srcport 6
 	shows $version.src 10
-	wire "${pools[@]}" --set traffic.0.protocol=tcp --set 'traffic.0.modify=[{"field": "tcp.seq", "op": "random"}]' \
+	wire "${ends[@]}" --set traffic.0.protocol=tcp --set 'traffic.0.modify=[{"field": "tcp.seq", "op": "random"}]' \
 		--set traffic.0.size=$((family == 4 ? 60 : 74))
 	shows tcp.flags 1 0x0002
 	shows tcp.len 1 0
 	shows tcp.seq_raw 240
-	wire "${pools[@]}" --set traffic.0.protocol=icmp --set 'traffic.0.server_ports="1-4"' --set traffic.0.size=200
+	wire "${ends[@]}" --set traffic.0.protocol=icmp --set 'traffic.0.server_ports="1-4"' --set traffic.0.size=200
 	if [ $family = 4 ]; then
 		shows icmp.type 1 8
 		shows icmp.ident 6
@@ -138,15 +138,15 @@ for family in 4 6; do
 		shows icmpv6.echo.identifier 6
 		shows icmpv6.echo.sequence_number 4
 	fi
-	wire "${pools[@]}" --set traffic.0.protocol=ip --set traffic.0.vlan=[7,9] --set traffic.0.vlan_priority=3
+	wire "${ends[@]}" --set traffic.0.protocol=ip --set traffic.0.vlan=[7,9] --set traffic.0.vlan_priority=3
 	shows $version.src 10
 	shows ieee8021ad.id 1 7
 	shows vlan.id 1 9
 	shows vlan.priority 1 3
-	wire "${pools[@]}" --set traffic.0.imix=true --set traffic.0.modify='[{"field": "ip.tos"}, {"field": "ip.ttl"}]'
+	wire "${ends[@]}" --set traffic.0.imix=true --set traffic.0.modify='[{"field": "ip.tos"}, {"field": "ip.ttl"}]'
 	shows frame.len 3
 done
-wire "${pools[@]}" --set 'traffic.0.modify=[{"field": "ip.flow", "step": 5}, {"field": "ip.dst", "count": 7}]'
+wire "${ends[@]}" --set 'traffic.0.modify=[{"field": "ip.flow", "step": 5}, {"field": "ip.dst", "count": 7}]'
 shows ipv6.flow 240
 shows ipv6.dst 7
 

@@ -205,7 +205,7 @@ file=$cases/us_le.pcap
 onager_exits 2 replay --port net_null0
 says cmd.err 'no PCAP given'
 onager_exits 2 replay "$file"
-says cmd.err 'ports\[0\].device: missing'
+says cmd.err 'no --port DEVICE given'
 onager_exits 2 replay "$file" --port net_null0 --pps 5 --topspeed
 says cmd.err 'expected one of speed, pps, bps, bps_l1 and topspeed, got 2'
 onager_exits 2 replay "$file" --port net_null0 --filter 'tcp prot 80'
