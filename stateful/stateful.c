@@ -61,7 +61,6 @@ void stateful_plan(const struct config *config, unsigned port, unsigned workers,
 		table_bytes(plan->connections, ip6) + plan->connections * sizeof(uint32_t);
 }
 
-/* ECN is of each segment, where it is used. */
 /* What the index is made for at once; more grows it. */
 static uint32_t connections_expected(const struct config *config, unsigned port, unsigned workers)
 {
