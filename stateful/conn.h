@@ -84,7 +84,7 @@ struct sack_range {
 #define BEGIN_MAX 256
 #define QUEUE_MAX 16
 #define DUE_SHIFT 16 /* 66 us; wraps after 78 hours */
-struct queued { /* a message, repeated up to where the next begins */
+struct queued {      /* a message, repeated up to where the next begins */
 	uint32_t at;
 	uint32_t message; /* index into the entry's */
 	uint32_t due;     /* of a delayed response, when it may leave: ns >> DUE_SHIFT; 0: now */

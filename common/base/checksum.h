@@ -25,8 +25,8 @@ static inline uint16_t checksum_fold(uint64_t sum)
 	return (uint16_t)(half >> 16);
 }
 
-/* A checksum field over a word that was one thing and is another (RFC 1624, equation 3): what was wrong
- * stays wrong by as much. */
+/* A checksum field over a word that was one thing and is another (RFC 1624, equation 3): what was
+ * wrong stays wrong by as much. */
 static inline uint16_t checksum_update(uint16_t check, uint16_t was, uint16_t is)
 {
 	return (uint16_t)~checksum_fold((uint64_t)(uint16_t)~check + (uint16_t)~was + is);

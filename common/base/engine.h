@@ -153,8 +153,8 @@ struct engine_ops {
 	uint64_t (*poll)(struct engine *, struct tx *, uint64_t now);
 	/* Open nothing new, bring what is open to its end: by FIN, from `deadline` on by RST. */
 	void (*drain)(struct engine *, uint64_t now, uint64_t deadline);
-	/* The run is over, nothing is sent or received any more: end what is still open, each by its
-	 * reason. NULL: such an engine keeps nothing open. */
+	/* The run is over, nothing is sent or received any more: end what is still open, each by
+	 * its reason. NULL: such an engine keeps nothing open. */
 	void (*settle)(struct engine *);
 	/* Nothing is open and nothing is left to send. */
 	bool (*idle)(const struct engine *);

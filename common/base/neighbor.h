@@ -22,9 +22,9 @@ struct neighbor_address {
 };
 
 struct neighbor {
-	uint8_t mac[6]; /* own */
-	uint8_t vlans;  /* tags of every frame, outermost first */
-	uint16_t vlan[2]; /* with priority bits */
+	uint8_t mac[6];                         /* own */
+	uint8_t vlans;                          /* tags of every frame, outermost first */
+	uint16_t vlan[2];                       /* with priority bits */
 	const struct neighbor_address *address; /* of the port */
 	unsigned addresses;
 	const struct ip_pool *const *pool; /* further own addresses */
@@ -33,7 +33,7 @@ struct neighbor {
 	 * configured */
 	u128 gateway, gateway6;
 	bool announce; /* the addresses of the port, with the first poll */
-	bool solicit; /* IPv6: a router is found by what it advertises (RFC 4861) */
+	bool solicit;  /* IPv6: a router is found by what it advertises (RFC 4861) */
 	struct nexthop *nexthop;
 	struct counters *counters;
 	uint64_t pending;      /* added by neighbor_add() and never resolved yet */

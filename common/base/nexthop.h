@@ -33,7 +33,7 @@ struct nexthop {
 	struct route *route; /* then no gateway is set: it is one of them */
 	unsigned routes;
 	bool has_router; /* of IPv6 and by its advertisement: ROUTE_ROUTER is gateway6 */
-	uint32_t mask; /* table size - 1, a power of two */
+	uint32_t mask;   /* table size - 1, a power of two */
 	uint32_t used;
 	struct nexthop_entry
 		*table; /* open addressing by nexthop_slot(); never more than half full */
@@ -83,8 +83,8 @@ static inline struct nexthop_entry *nexthop_add(struct nexthop *n, u128 ip)
 	return &n->table[i];
 }
 
-/* The MAC address of a neighbour, or of the next hop to it, or NULL when it is not known yet: then it has been noted and will
- * be asked for; try again at the next step. */
+/* The MAC address of a neighbour, or of the next hop to it, or NULL when it is not known yet: then
+ * it has been noted and will be asked for; try again at the next step. */
 static inline const uint8_t *nexthop_neighbor(struct nexthop *n, u128 ip)
 {
 	struct nexthop_entry *entry;

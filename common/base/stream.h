@@ -41,11 +41,12 @@ struct stream_stats {
 	bool all_sent;        /* of these: nothing is left of what it is to send */
 	struct hist lateness; /* blast, replay: how long after its due time a packet was made */
 	uint64_t skipped[SKIPPED_COUNT]; /* replay: packets of the recording left out */
-	/* replay: from its start to the last packet sent, as it was and as it should have been, ns */
+	/* replay: from its start to the last packet sent, as it was and as it should have been, ns
+	 */
 	uint64_t elapsed, planned;
-	uint64_t received;    /* sink: all packets; = foreign + corrupt + those of its lanes */
-	uint64_t foreign;     /* sink: without a tag, of another run, or beyond STREAM_LANES */
-	uint64_t corrupt;     /* sink: with a wrong UDP checksum, or a tag whose check is wrong */
+	uint64_t received; /* sink: all packets; = foreign + corrupt + those of its lanes */
+	uint64_t foreign;  /* sink: without a tag, of another run, or beyond STREAM_LANES */
+	uint64_t corrupt;  /* sink: with a wrong UDP checksum, or a tag whose check is wrong */
 	struct stream_lane *lane; /* sink: STREAM_LANES of them */
 	unsigned lanes;           /* in use */
 };

@@ -68,8 +68,8 @@ void view_matcher_make(struct view_matcher *, const struct view_rule *);
 void view_prefetch_burst(struct rte_mbuf *const *pkt, unsigned count);
 
 /* The same over a burst; for the common header shape this is one masked compare a packet. reason[i]
- * and view[i] are written for every i. Returns what is among them: a bit 1 << kind for each kind, and
- * VIEW_REFUSED. */
+ * and view[i] are written for every i. Returns what is among them: a bit 1 << kind for each kind,
+ * and VIEW_REFUSED. */
 #define VIEW_REFUSED (1u << VIEW_KINDS)
 unsigned view_parse_burst(struct rte_mbuf *const *pkt, unsigned count, const struct view_matcher *,
 			  struct view *view, uint8_t *reason);

@@ -208,7 +208,7 @@ struct config_blast {
 	uint8_t ip_protocol; /* of BLAST_IP */
 	uint8_t tcp_flags;
 	uint8_t vlan_priority; /* in the port's tags */
-	uint16_t *size;               /* of frames without FCS, walked one by one */
+	uint16_t *size;        /* of frames without FCS, walked one by one */
 	unsigned sizes;
 	enum payload_fill payload;
 	struct config_bytes payload_bytes; /* repeated, for PAYLOAD_BYTES */

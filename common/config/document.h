@@ -63,7 +63,8 @@ enum place_of { PLACE_KEY, PLACE_VALUE };
 bool scan_json(char *text, size_t length, unsigned source, struct marks *, struct place *place,
 	       char **sentence);
 
-/* Read a file ("-": stdin; NULL: an empty object) or apply a setting "PATH=VALUE". Failures become problems. */
+/* Read a file ("-": stdin; NULL: an empty object) or apply a setting "PATH=VALUE". Failures become
+ * problems. */
 void document_read(struct document *, const char *file);
 void document_set(struct document *, unsigned set);
 

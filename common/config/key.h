@@ -81,16 +81,17 @@ enum key_type {
 	TYPE_IMIX,        /* true: the sizes of the simple Internet mix */
 	TYPE_BYTES,       /* hexadecimal digits */
 	TYPE_PAYLOAD,     /* "zeros", "random", "hex:...", "file:..." */
-	TYPE_FIELD_VALUE, /* a count or an IP address, of IPv6 its last 64 bits; `count` is set to 1 */
+	TYPE_FIELD_VALUE, /* a count or an IP address, of IPv6 its last 64 bits; `count` is set to 1
+			   */
 	TYPE_FIELD_VALUES,
 	TYPE_ADDRESS_MAP, /* {"10.0.0.0/8": "20.0.0.0/8"} */
 	TYPE_ROUTES,      /* {"10.0.0.0/8": "10.1.0.2"} */
 	TYPE_PORT_MAP,    /* {"80": 8080} */
-	TYPE_MIX,  /* values, ranges or choices, with weights */
-	TYPE_SET,  /* some of `choices`, as bits; the last one means all */
-	TYPE_SPAN, /* a time, or from one to another */
-	TYPE_FILE, /* what is in it */
-	TYPE_NUMBERS, /* 7, "1-9" or a list of those */
+	TYPE_MIX,         /* values, ranges or choices, with weights */
+	TYPE_SET,         /* some of `choices`, as bits; the last one means all */
+	TYPE_SPAN,        /* a time, or from one to another */
+	TYPE_FILE,        /* what is in it */
+	TYPE_NUMBERS,     /* 7, "1-9" or a list of those */
 	TYPES
 };
 

@@ -161,7 +161,8 @@ int device_interface_check(const char *name, const struct config_port *port, boo
 			       "MTU %u is not supported: the interface has %d; `ip link set dev %s "
 			       "mtu %u`, or "
 			       "set the port's mtu to %d",
-			       config_wire(port)->mtu, ifr.ifr_mtu, name, config_wire(port)->mtu, ifr.ifr_mtu);
+			       config_wire(port)->mtu, ifr.ifr_mtu, name, config_wire(port)->mtu,
+			       ifr.ifr_mtu);
 	if (xdp && device_interface_queues(name) < port->cores)
 		return err_set(
 			err, EXIT_ENVIRONMENT,

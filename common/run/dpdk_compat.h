@@ -11,13 +11,13 @@
 
 #if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
 #define COMPAT_BONDING_MEMBER "slave"
-#define COMPAT_BOND_ADD	      rte_eth_bond_slave_add
+#define COMPAT_BOND_ADD       rte_eth_bond_slave_add
 #define COMPAT_BOND_REMOVE    rte_eth_bond_slave_remove
 #define COMPAT_BOND_LIST      rte_eth_bond_slaves_get
 #define COMPAT_BOND_LACP      rte_eth_bond_8023ad_slave_info
 #else
 #define COMPAT_BONDING_MEMBER "member"
-#define COMPAT_BOND_ADD	      rte_eth_bond_member_add
+#define COMPAT_BOND_ADD       rte_eth_bond_member_add
 #define COMPAT_BOND_REMOVE    rte_eth_bond_member_remove
 #define COMPAT_BOND_LIST      rte_eth_bond_members_get
 #define COMPAT_BOND_LACP      rte_eth_bond_8023ad_member_info

@@ -175,8 +175,8 @@ static void worker_total(struct worker_result *to, const struct worker *w)
 	to->busy_cycles = w->end.busy_cycles - w->begin.busy_cycles;
 	to->cycles = w->end.cycles - w->begin.cycles;
 	to->packets = packets_of(&w->end.counters) - packets_of(&w->begin.counters);
-	to->connections = w->end.counters.value[COUNTER_SK_OPEN] -
-			  w->begin.counters.value[COUNTER_SK_OPEN];
+	to->connections =
+		w->end.counters.value[COUNTER_SK_OPEN] - w->begin.counters.value[COUNTER_SK_OPEN];
 }
 
 void measure_total(struct result *result, const struct crew *crew, uint64_t t0)

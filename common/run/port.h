@@ -24,9 +24,9 @@ struct port_stats {
 
 struct port {
 	const struct config_port *config;
-	uint16_t id;           /* of ethdev */
-	bool opened;           /* private */
-	bool is_lacp;          /* a bond that must be called at least ten times a second */
+	uint16_t id;  /* of ethdev */
+	bool opened;  /* private */
+	bool is_lacp; /* a bond that must be called at least ten times a second */
 	/* With "tlb" and "alb" each member is spoken to by its own address. */
 	uint8_t (*alias)[6];
 	unsigned aliases;

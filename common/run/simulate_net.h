@@ -10,7 +10,7 @@
 struct simulated_port {
 	struct sim_end end;
 	struct counters counters;
-	struct tunnel tunnel; /* if the port has one */
+	struct tunnel tunnel;   /* if the port has one */
 	struct nexthop nexthop; /* the far end's address as gateway */
 	struct steer steer;
 	struct memory_arena arena;

@@ -81,14 +81,14 @@ struct worker {
 	struct rte_ring *handoff; /* what other workers hand over; NULL: this port has one worker */
 	struct sampler *sampler;  /* of refused packets; NULL: they are only counted */
 	uint16_t port_id, queue;
-	struct lane *lane;       /* of the port's networks, by tags; NULL: it has none */
-	bool aliased;            /* what comes to a member of the bond is the port's */
+	struct lane *lane; /* of the port's networks, by tags; NULL: it has none */
+	bool aliased;      /* what comes to a member of the bond is the port's */
 	uint32_t lane_mask;
-	uint16_t lane_count;     /* of a network: what waits in `rx` to be taken */
-	bool is_lane;            /* a network's: the port's worker gives it what it receives */
-	bool has_client; /* a client entry runs here */
-	bool listens;    /* what is received is a replay's, all of it */
-	bool sockets;    /* the port has traffic of UDP sockets */
+	uint16_t lane_count; /* of a network: what waits in `rx` to be taken */
+	bool is_lane;        /* a network's: the port's worker gives it what it receives */
+	bool has_client;     /* a client entry runs here */
+	bool listens;        /* what is received is a replay's, all of it */
+	bool sockets;        /* the port has traffic of UDP sockets */
 	bool started, draining;
 	bool begun;        /* `begin` has been made */
 	uint64_t start_at; /* what the engine was told */
