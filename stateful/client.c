@@ -345,19 +345,10 @@ static void client_next(struct stateful *s, struct conn *c, struct segment *seg,
 	}
 }
 
-static bool length_is_right(const struct entry *e, const struct http_parser *parser)
-{
-	uint64_t expected = e->config->response.body_size;
-
-	return expected == CONFIG_ANY_SIZE || parser->method == HTTP_HEAD ||
-	       parser->body_bytes == expected;
-}
-
 /* A response is complete. */
 static void response_done(struct stateful *s, struct conn *c, const struct http_parser *parser)
 {
 	struct entry *e = conn_entry(s, c);
-	uint16_t expected = content_awaited(s, c)->status;
 	uint64_t elapsed = request_elapsed(s, c);
 
 	if (c->has_side) {
@@ -379,13 +370,11 @@ static void response_done(struct stateful *s, struct conn *c, const struct http_
 			payload_answered(s, c, parser->status);
 			return;
 		}
-		if (!expected)
-			expected = e->config->response.status;
-		if (expected ? parser->status != expected : parser->status / 100 != 2) {
+		if (!response_status_is_right(e, content_awaited(s, c), parser->status)) {
 			request_failed(s, c, FAILED_STATUS);
 			return;
 		}
-		if (!length_is_right(e, parser)) {
+		if (!response_length_is_right(e, parser->method, parser->body_bytes)) {
 			request_failed(s, c, FAILED_LENGTH);
 			return;
 		}

@@ -245,6 +245,22 @@ static inline const struct message *entry_message(const struct entry *e, uint32_
 	return &e->messages.message[content * VARIANT_COUNT + variant];
 }
 
+/* Is a client's response to this request as it is to be? */
+static inline bool response_status_is_right(const struct entry *e, const struct content *request,
+					    uint16_t status)
+{
+	uint16_t expected = request->status ? request->status : e->config->response.status;
+
+	return expected ? status == expected : status / 100 == 2;
+}
+
+static inline bool response_length_is_right(const struct entry *e, uint8_t method, uint64_t bytes)
+{
+	uint64_t expected = e->config->response.body_size;
+
+	return expected == CONFIG_ANY_SIZE || method == HTTP_HEAD || bytes == expected;
+}
+
 /* Of conn.requests: how many are left, and the content that is being sent or awaited. */
 static inline uint16_t requests_left(const struct entry *e, uint16_t requests)
 {
@@ -357,6 +373,12 @@ static inline __attribute__((always_inline)) bool mbuf_reusable(const struct rte
 static inline bool seq_lt(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;
+}
+
+/* A window of the peer's, as it stands in a segment that is no SYN, in bytes. */
+static inline uint32_t conn_window(const struct conn *c, uint32_t window)
+{
+	return c->scale == CONN_NO_SCALE ? window : window << c->scale;
 }
 
 static inline uint16_t conn_mss(const struct stateful *s, const struct conn *c)

@@ -289,8 +289,7 @@ void input_synchronized(struct stateful *s, struct entry *e, struct conn *c, str
 		return;
 	if (unlikely(held))
 		extension_take(s, c, seg);
-	if (c->scale != CONN_NO_SCALE)
-		seg->wnd <<= c->scale;
+	seg->wnd = conn_window(c, seg->wnd);
 	if (!input_ack(s, e, c, seg))
 		return;
 	if (seg->len && !input_payload(s, e, c, seg))

@@ -50,7 +50,7 @@ always_inline uint32_t quick_window(const struct quick *q, bool scaled)
 {
 	uint32_t window = ntohs(((const struct rte_tcp_hdr *)q->tcp)->rx_win);
 
-	return scaled && q->c->scale != CONN_NO_SCALE ? window << q->c->scale : window;
+	return scaled ? conn_window(q->c, window) : window;
 }
 
 always_inline uint32_t quick_headers(const struct quick *q, unsigned family)
@@ -210,21 +210,19 @@ always_inline bool quick_respond(struct quick *q, unsigned family)
 always_inline bool is_response(const struct quick *q, uint16_t *status, bool *keep)
 {
 	const struct entry *e = q->e;
-	const struct content *content = e->messages.content;
-	uint64_t size = e->config->response.body_size;
-	uint16_t expected = content->status ? content->status : e->config->response.status;
+	const struct content *request = e->messages.content;
 	const struct http_parser *parser;
 
 	*keep = true;
 	if (!e->http)
-		return q->len == size;
-	parser = http_memo_whole(&e->memo, (enum http_method)content->method, q->payload, q->len);
+		return q->len == e->config->response.body_size;
+	parser = http_memo_whole(&e->memo, (enum http_method)request->method, q->payload, q->len);
 	if (!parser)
 		return false;
 	*keep = parser->keep_alive;
 	*status = parser->status;
-	return (expected ? parser->status == expected : parser->status / 100 == 2) &&
-	       (size == CONFIG_ANY_SIZE || content->method == HTTP_HEAD || e->memo.body == size);
+	return response_status_is_right(e, request, parser->status) &&
+	       response_length_is_right(e, request->method, e->memo.body);
 }
 
 /* FIN for the FIN that came with a response. */
@@ -366,7 +364,7 @@ bool quick_body(struct stateful *s, struct entry *e, struct conn *c, struct rx_b
 	    !http_body_pass(&side->parser, view->payload_len))
 		return false;
 	e->stats->level.bits_rx += (uint64_t)rx->pkt[index]->pkt_len * 8;
-	side->snd_wnd = (uint32_t)ntohs(tcp->rx_win) << (c->scale == CONN_NO_SCALE ? 0 : c->scale);
+	side->snd_wnd = conn_window(c, ntohs(tcp->rx_win));
 	c->rcv_nxt += view->payload_len;
 	if (e->client || !side->snd_wnd)
 		c->retries = 0;

@@ -24,18 +24,6 @@
 static const uint8_t protocols[TUNNEL_KINDS][2] = {
 	[TUNNEL_GRE] = {47, 47}, [TUNNEL_GRETAP] = {47, 47}, [TUNNEL_IPIP] = {4, 41}};
 
-static void store16(uint8_t *at, unsigned value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
-
-static void store32(uint8_t *at, uint32_t value)
-{
-	store16(at, value >> 16);
-	store16(at + 2, value);
-}
-
 uint32_t number_pool_at(const struct number_pool *pool, uint64_t n)
 {
 	uint64_t count = number_pool_count(pool);
@@ -199,18 +187,18 @@ static void inner_headers_make(const struct tunnel *t, uint8_t *at)
 	bool keyed = r->number.ranges;
 
 	if (tunnel_is_udp(r->kind)) {
-		store16(at + 2, t->udp_port);
+		store16_be(at + 2, t->udp_port);
 		at += UDP_BYTES;
 	}
 	switch (r->kind) {
 	case TUNNEL_VXLAN:
 		at[0] = 0x08; /* the VNI is valid */
-		store32(at + 4, t->one.number << 8);
+		store32_be(at + 4, t->one.number << 8);
 		break;
 	case TUNNEL_GTPU:
 		at[0] = r->has_qfi ? 0x34 : 0x30; /* version 1, GTP; extension header */
 		at[1] = 255;                      /* G-PDU */
-		store32(at + 4, t->one.number);
+		store32_be(at + 4, t->one.number);
 		if (!r->has_qfi)
 			break;
 		at[11] = 0x85; /* PDU session container: one word of four bytes */
@@ -221,9 +209,9 @@ static void inner_headers_make(const struct tunnel *t, uint8_t *at)
 	case TUNNEL_GRE:
 	case TUNNEL_GRETAP:
 		at[0] = keyed ? 0x20 : 0;
-		store16(at + 2, 0x6558);
+		store16_be(at + 2, 0x6558);
 		if (keyed)
-			store32(at + 4, t->one.number);
+			store32_be(at + 4, t->one.number);
 		break;
 	default:
 		break;
@@ -236,8 +224,8 @@ static void labels_make(const struct tunnel *t, uint8_t *at)
 	uint64_t above = number_pool_count(&r->stack);
 
 	for (uint64_t i = 0; i < above; i++, at += 4)
-		store32(at, number_pool_at(&r->stack, i) << 12 | r->ttl);
-	store32(at, t->one.number << 12 | 0x100 | r->ttl); /* bottom of stack */
+		store32_be(at, number_pool_at(&r->stack, i) << 12 | r->ttl);
+	store32_be(at, t->one.number << 12 | 0x100 | r->ttl); /* bottom of stack */
 }
 
 static void ip_make(const struct tunnel *t, uint8_t *ip)
@@ -246,7 +234,7 @@ static void ip_make(const struct tunnel *t, uint8_t *ip)
 	uint8_t protocol = tunnel_is_udp(r->kind) ? PROTOCOL_UDP : protocols[r->kind][0];
 
 	if (t->family == 6) {
-		store32(ip, 6u << 28 | (uint32_t)r->tos << 20);
+		store32_be(ip, 6u << 28 | (uint32_t)r->tos << 20);
 		ip[6] = protocol;
 		ip[7] = r->ttl;
 		for (unsigned i = 0; i < 16; i++) {
@@ -260,8 +248,8 @@ static void ip_make(const struct tunnel *t, uint8_t *ip)
 	ip[6] = 0x40; /* do not fragment */
 	ip[8] = r->ttl;
 	ip[9] = protocol;
-	store32(ip + 12, (uint32_t)t->one.local);
-	store32(ip + 16, (uint32_t)t->one.remote);
+	store32_be(ip + 12, (uint32_t)t->one.local);
+	store32_be(ip + 16, (uint32_t)t->one.remote);
 }
 
 static void front_make(struct tunnel *t, const struct tunnel_setup *setup)
@@ -271,10 +259,12 @@ static void front_make(struct tunnel *t, const struct tunnel_setup *setup)
 	memcpy(at, setup->mac, 6);
 	at += 6;
 	for (unsigned i = 0; i < setup->vlans; i++, at += TAG_BYTES) {
-		store16(at, i + 1 < setup->vlans ? ETHER_QINQ : ETHER_VLAN);
-		store16(at + 2, setup->vlan[i]);
+		store16_be(at, i + 1 < setup->vlans ? ETHER_QINQ : ETHER_VLAN);
+		store16_be(at + 2, setup->vlan[i]);
 	}
-	store16(at, t->rule->kind == TUNNEL_MPLS ? 0x8847 : t->family == 6 ? ETHER_IP6 : ETHER_IP4);
+	store16_be(at, t->rule->kind == TUNNEL_MPLS ? 0x8847
+		       : t->family == 6             ? ETHER_IP6
+						    : ETHER_IP4);
 	at += 2;
 	if (t->rule->kind == TUNNEL_MPLS) {
 		labels_make(t, at);
@@ -317,9 +307,9 @@ static void shape_end(struct tunnel *t, struct view_shape *shape)
 	uint32_t number = number_pool_at(r->own_number.ranges ? &r->own_number : &r->number, 0);
 	uint8_t want[20] = {0};
 
-	store32(want, (uint32_t)t->one.local);
-	store16(want + 6, t->udp_port);
-	store32(want + 16, r->kind == TUNNEL_VXLAN ? number << 8 : number);
+	store32_be(want, (uint32_t)t->one.local);
+	store16_be(want + 6, t->udp_port);
+	store32_be(want + 16, r->kind == TUNNEL_VXLAN ? number << 8 : number);
 	for (unsigned i = 0; i < sizeof want; i++)
 		if (i < 4 || i == 6 || i == 7 || i == 10 || i == 11 || i >= 16)
 			shape_set(shape, i, want[i], 0xff);

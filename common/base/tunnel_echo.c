@@ -24,12 +24,6 @@ static void swap(uint8_t *a, uint8_t *b, unsigned bytes)
 	memcpy(b, kept, bytes);
 }
 
-static void store16(uint8_t *at, unsigned value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
-
 static void check_store(uint8_t *at, uint64_t sum)
 {
 	uint16_t check = (uint16_t)~checksum_fold(sum);
@@ -43,14 +37,14 @@ static uint64_t ip_turn(uint8_t *ip, uint32_t ip_bytes, uint8_t family, uint16_t
 {
 	if (family == 6) {
 		swap(ip + 8, ip + 24, 16);
-		store16(ip + 4, l4_bytes + (ip_bytes - IP6_BYTES));
+		store16_be(ip + 4, (uint16_t)(l4_bytes + (ip_bytes - IP6_BYTES)));
 		ip[7] = TTL;
 		return checksum_pseudo6(ip + 8, PROTOCOL_UDP, l4_bytes);
 	}
 	swap(ip + 12, ip + 16, 4);
-	store16(ip + 2, ip_bytes + l4_bytes);
+	store16_be(ip + 2, ip_bytes + l4_bytes);
 	ip[8] = TTL;
-	store16(ip + 10, 0);
+	store16_be(ip + 10, 0);
 	check_store(ip + 10, checksum_sum(ip, ip_bytes));
 	return checksum_pseudo4(load32(ip + 12), load32(ip + 16), PROTOCOL_UDP, l4_bytes);
 }
@@ -76,13 +70,13 @@ bool tunnel_echo(const struct tunnel *t, struct rte_mbuf *m)
 	swap(udp, udp + 2, 2);
 	gtp[0] = 0x32; /* with a sequence number */
 	gtp[1] = ECHO_RESPONSE;
-	store16(gtp + 2, ECHO_BYTES - 8);
+	store16_be(gtp + 2, ECHO_BYTES - 8);
 	memset(gtp + 4, 0, 4);
 	memset(gtp + 10, 0, 4);
 	gtp[12] = RECOVERY;
 	sum = ip_turn(frame + view.l3, (uint32_t)view.l4 - view.l3, view.family, l4_bytes);
-	store16(udp + 4, l4_bytes);
-	store16(udp + 6, 0);
+	store16_be(udp + 4, l4_bytes);
+	store16_be(udp + 6, 0);
 	check_store(udp + 6, sum + checksum_sum(udp, l4_bytes));
 	m->data_len = (uint16_t)(view.payload + ECHO_BYTES);
 	m->pkt_len = m->data_len;

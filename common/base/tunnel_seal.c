@@ -14,19 +14,6 @@
 #define PORT_FIRST 0xc000u /* the dynamic ports: RFC 6335 section 6 */
 #define COPY_SMALL 64u
 
-always_inline void store16_be(uint8_t *at, uint16_t value)
-{
-	uint16_t be = __builtin_bswap16(value);
-
-	memcpy(at, &be, sizeof be);
-}
-
-always_inline void store32_be(uint8_t *at, uint32_t value)
-{
-	value = __builtin_bswap32(value);
-	memcpy(at, &value, sizeof value);
-}
-
 static void address_store(uint8_t *at, u128 address)
 {
 	for (int i = 15; i >= 0; i--, address >>= 8)

@@ -70,6 +70,19 @@ always_inline uint16_t host16(const uint8_t *data)
 	return __builtin_bswap16(load16(data));
 }
 
+always_inline void store16_be(uint8_t *at, uint16_t value)
+{
+	uint16_t be = __builtin_bswap16(value);
+
+	memcpy(at, &be, sizeof be);
+}
+
+always_inline void store32_be(uint8_t *at, uint32_t value)
+{
+	value = __builtin_bswap32(value);
+	memcpy(at, &value, sizeof value);
+}
+
 /* A packet on its way through the layers. */
 struct packet {
 	const struct rte_mbuf *m;
